@@ -1,1 +1,39 @@
-//! client
+//! What happens when a call fails: the directory task, the attempt loop, cluster policies and the
+//! health of endpoints.
+//!
+//! ```text
+//!  list, configuration ──► directory ──► view          one writer
+//!                              ▲           │
+//!  connection up, down ── link ┘           ▼
+//!  call ──► policy ──► attempt: choose, ticket, send, feed back ──► answer, or one more attempt
+//! ```
+//!
+//! Read [`flow`](crate::flow) first: it is one attempt, top to bottom.
+//!
+//! # Not here
+//!
+//! Who is chosen (`equipoise-core`), how a call travels (`equipoise-protocol`), where endpoints
+//! come from (a registry).
+
+mod backoff;
+mod budget;
+mod builder;
+mod call;
+mod consumer;
+mod directory;
+mod error;
+mod flow;
+mod key;
+mod link;
+pub mod policy;
+mod snapshot;
+mod time;
+
+pub use backoff::Backoff;
+pub use budget::RetryBudget;
+pub use builder::{BuildError, ConsumerBuilder, MethodBuilder};
+pub use call::CallBuilder;
+pub use consumer::Consumer;
+pub use error::{AttemptRecord, CallError};
+pub use flow::{Choice, Each, Flow};
+pub use time::TokioClock;

@@ -120,6 +120,13 @@ pub enum Outcome {
     Cancelled,
 }
 
+impl Outcome {
+    /// The connection failed.
+    pub const NETWORK: Outcome = Outcome::Failure(FailureKind::Network);
+    /// The attempt's time was up.
+    pub const TIMEOUT: Outcome = Outcome::Failure(FailureKind::Timeout);
+}
+
 /// Why an attempt gave no answer.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{kind}: {message}")]

@@ -1,0 +1,230 @@
+//! One call, put together by the caller: what it is routed and hashed by, how long it may take, and
+//! its arguments as a protobuf message, as JSON or as bytes.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use equipoise_core::attachments::Attachments;
+use equipoise_core::call::{Call, Key, Method};
+use equipoise_core::hash::key::Argument;
+use equipoise_core::outcome::{Failure, FailureKind};
+use equipoise_core::port::{BodyFormat, Reply, Request};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::time::Instant;
+
+use crate::consumer::Shared;
+use crate::error::CallError;
+use crate::flow::Flow;
+use crate::key::json_arguments;
+
+enum OwnKey {
+    Text(String),
+    Arguments(Vec<Argument>),
+}
+
+/// A call that has not been sent.
+#[must_use = "nothing is sent until it is awaited"]
+pub struct CallBuilder {
+    shared: Arc<Shared>,
+    method: Arc<str>,
+    key: Option<OwnKey>,
+    tag: Option<String>,
+    force_tag: Option<bool>,
+    timeout: Option<Duration>,
+    deadline: Option<Duration>,
+    retries: Option<i64>,
+    attachments: Attachments,
+}
+
+impl CallBuilder {
+    pub(crate) fn new(shared: Arc<Shared>, method: &str) -> Self {
+        Self {
+            attachments: shared.attachments.clone(),
+            shared,
+            method: Arc::from(method),
+            key: None,
+            tag: None,
+            force_tag: None,
+            timeout: None,
+            deadline: None,
+            retries: None,
+        }
+    }
+
+    /// What `consistenthash` hashes.
+    pub fn key(mut self, text: impl Into<String>) -> Self {
+        self.key = Some(OwnKey::Text(text.into()));
+        self
+    }
+
+    /// The arguments, of which `hash.arguments` selects the key. An empty list says that the method
+    /// has none.
+    pub fn arguments(mut self, arguments: impl IntoIterator<Item = Argument>) -> Self {
+        self.key = Some(OwnKey::Arguments(arguments.into_iter().collect()));
+        self
+    }
+
+    /// Tag of the request, instead of the configured one.
+    pub fn tag(mut self, tag: impl Into<String>) -> Self {
+        self.tag = Some(tag.into());
+        self
+    }
+
+    /// Whether the tag must be met.
+    pub fn force_tag(mut self, force: bool) -> Self {
+        self.force_tag = Some(force);
+        self
+    }
+
+    /// Time for one attempt, instead of the configured one.
+    pub fn timeout(mut self, time: Duration) -> Self {
+        self.timeout = Some(time);
+        self
+    }
+
+    /// Time for all attempts together, instead of the configured one.
+    pub fn deadline(mut self, time: Duration) -> Self {
+        self.deadline = Some(time);
+        self
+    }
+
+    /// Attempts after the first, instead of the configured number.
+    pub fn retries(mut self, retries: u32) -> Self {
+        self.retries = Some(i64::from(retries));
+        self
+    }
+
+    /// An attachment that travels.
+    pub fn attachment(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.attachments.set(key, value);
+        self
+    }
+
+    /// An attachment of bytes that travels.
+    pub fn binary_attachment(mut self, key: impl Into<String>, value: impl Into<Bytes>) -> Self {
+        self.attachments.set_binary(key, value);
+        self
+    }
+
+    /// Sends a protobuf message and reads one.
+    ///
+    /// # Errors
+    /// The call got no answer, or one that is no such message.
+    pub async fn typed<R: prost::Message + Default>(
+        self,
+        message: &impl prost::Message,
+    ) -> Result<R, CallError> {
+        let flow = self.flow(BodyFormat::Protobuf, Bytes::from(message.encode_to_vec()))?;
+        let reply = run(flow.clone()).await?;
+        R::decode(reply.body).map_err(|e| unreadable(&flow, &e))
+    }
+
+    /// Sends JSON and reads JSON. A list of arguments is an array.
+    ///
+    /// # Errors
+    /// The arguments cannot be written, the call got no answer, or one that cannot be read as `R`.
+    pub async fn json<R: DeserializeOwned>(
+        self,
+        arguments: &impl Serialize,
+    ) -> Result<R, CallError> {
+        let body = match serde_json::to_vec(arguments) {
+            Ok(body) => Bytes::from(body),
+            Err(e) => {
+                let flow = self.flow(BodyFormat::Json, Bytes::new())?;
+                let reason = format!("the arguments cannot be written: {e}");
+                return Err(flow.error(Failure::not_sent(FailureKind::Serialization, reason)));
+            }
+        };
+        let flow = self.flow(BodyFormat::Json, body)?;
+        let reply = run(flow.clone()).await?;
+        serde_json::from_slice(&reply.body).map_err(|e| unreadable(&flow, &e))
+    }
+
+    /// Sends bytes as they are and returns the answer as it is, with its attachments.
+    ///
+    /// # Errors
+    /// The call got no answer.
+    pub async fn raw(self, format: BodyFormat, body: impl Into<Bytes>) -> Result<Reply, CallError> {
+        run(self.flow(format, body.into())?).await
+    }
+
+    fn flow(self, format: BodyFormat, body: Bytes) -> Result<Arc<Flow>, CallError> {
+        let view = self.shared.view.load();
+        let method = view.method(Method::Name(&self.method));
+        let mut call = Call::of(method);
+        call.tag = self.tag.as_deref();
+        call.force_tag = self.force_tag;
+        let candidates = view.candidates(&call, &*self.shared.clock);
+        let plan = candidates.plan().clone();
+        let from_body = match (&self.key, format) {
+            (None, BodyFormat::Json) if candidates.is_keyed() => json_arguments(&body),
+            _ => None,
+        };
+        let key = match (&self.key, &from_body) {
+            (Some(OwnKey::Text(text)), _) => Key::Text(text),
+            (Some(OwnKey::Arguments(all)), _) | (None, Some(all)) => Key::Arguments(all),
+            (None, None) => Key::Missing,
+        };
+        let (key, invalid) = match candidates.key_hash(key) {
+            Ok(Some(hash)) => (Key::Hashed(hash), None),
+            Ok(None) => (Key::Missing, None),
+            Err(failure) => (Key::Missing, Some(failure)),
+        };
+        let service = view.service().key.clone();
+        drop(view);
+        let deadline = self.deadline.or(plan.deadline).map(|time| Instant::now() + time);
+        let mut attachments = self.attachments;
+        // The provider may call on behalf of this request, and must then keep its tag.
+        if let Some(tag) = self.tag.as_deref().or(plan.tag.as_deref()).filter(|t| !t.is_empty()) {
+            attachments.set("dubbo.tag", tag);
+        }
+        let flow = Arc::new(Flow {
+            shared: self.shared,
+            plan,
+            method,
+            request: Request {
+                service,
+                method: self.method,
+                format,
+                body,
+                attachments,
+                timeout: None,
+            },
+            key,
+            tag: self.tag,
+            force_tag: self.force_tag,
+            timeout: self.timeout,
+            retries: self.retries,
+            deadline,
+            failed: Mutex::default(),
+            moved: AtomicBool::new(false),
+        });
+        match invalid {
+            None => Ok(flow),
+            Some(failure) => Err(flow.error(failure)),
+        }
+    }
+}
+
+async fn run(flow: Arc<Flow>) -> Result<Reply, CallError> {
+    let policy = match flow.shared.policy(&flow.plan.policy) {
+        Ok(policy) => policy,
+        Err(error) => {
+            return Err(flow.error(Failure::not_sent(FailureKind::Invalid, error.to_string())));
+        }
+    };
+    if let Some(budget) = &flow.shared.budget {
+        budget.called();
+    }
+    policy.policy().run(flow).await
+}
+
+fn unreadable(flow: &Flow, error: &dyn std::fmt::Display) -> CallError {
+    flow.error(Failure::new(
+        FailureKind::Serialization,
+        format!("the answer cannot be read: {error}"),
+    ))
+}

@@ -1,0 +1,237 @@
+//! The connection of one endpoint and the task that looks after it.
+//!
+//! ```text
+//!             wanted                      lost, told to go away
+//!  idle ───────────────► connecting ──► ready ────────┐
+//!    ▲                     │   ▲                      │
+//!    │ not wanted: drain   │   └── backoff ◄── down ◄─┘ (first try at once)
+//!    └─────────────────────┴───────────────────┘
+//! ```
+//!
+//! One task per endpoint, so one sequence of attempts to connect whatever happens. A call that
+//! finds the endpoint down asks for one attempt now and waits for its end.
+
+use std::any::Any;
+use std::sync::atomic::{AtomicBool, Ordering::{AcqRel, Release}};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use equipoise_core::endpoint::{Endpoint, Link};
+use equipoise_core::outcome::{Failure, FailureKind};
+use equipoise_core::port::{BoxFuture, Connection, Protocol, Reply, Request};
+use equipoise_core::url::Url;
+use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
+
+use crate::backoff::Backoff;
+
+/// Bound on one attempt to connect.
+pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+
+#[derive(Clone)]
+enum State {
+    /// Nobody wants a connection.
+    Idle,
+    Connecting,
+    Ready(Arc<dyn Connection>),
+    /// The attempt that failed: why, when, and its number, so that a waiter knows its own.
+    Down(Arc<Failure>, Instant, u64),
+}
+
+/// An endpoint's connection.
+pub(crate) struct EndpointLink {
+    target: Url,
+    protocol: Arc<dyn Protocol>,
+    backoff: Backoff,
+    state: watch::Sender<State>,
+    wanted: watch::Sender<bool>,
+    running: AtomicBool,
+    /// A call asks for an attempt to connect now.
+    now: Notify,
+    /// Tells the directory that availability has changed.
+    changed: Arc<Notify>,
+    /// Wakes calls that wait for `actives`.
+    pub(crate) released: Notify,
+}
+
+impl EndpointLink {
+    pub(crate) fn new(
+        target: Url,
+        protocol: Arc<dyn Protocol>,
+        backoff: Backoff,
+        changed: Arc<Notify>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            target,
+            protocol,
+            backoff,
+            state: watch::Sender::new(State::Idle),
+            wanted: watch::Sender::new(false),
+            running: AtomicBool::new(false),
+            now: Notify::new(),
+            changed,
+            released: Notify::new(),
+        })
+    }
+
+    /// Connects, and stays connected. Called by the directory for every endpoint of a new view.
+    pub(crate) fn want(self: &Arc<Self>, endpoint: &Arc<Endpoint>) {
+        self.wanted.send_if_modified(|wanted| !std::mem::replace(wanted, true));
+        if !self.running.swap(true, AcqRel) {
+            if !matches!(*self.state.borrow(), State::Ready(_)) {
+                self.state.send_replace(State::Connecting);
+            }
+            tokio::spawn(run(self.clone(), Arc::downgrade(endpoint)));
+        }
+    }
+
+    /// The endpoint has left the list: no new call, and the connection closes when it is empty.
+    pub(crate) fn leave(&self) {
+        self.wanted.send_if_modified(|wanted| std::mem::replace(wanted, false));
+    }
+
+    /// The connection, waiting for an attempt in progress or for one made now.
+    async fn connection(&self) -> Result<Arc<dyn Connection>, Failure> {
+        let mut state = self.state.subscribe();
+        let seen = match &*state.borrow_and_update() {
+            State::Ready(c) if c.is_available() => return Ok(c.clone()),
+            // Told to go away a moment ago: somebody else may be up.
+            State::Ready(_) => return Err(gone(&self.target)),
+            State::Down(failure, since, _) if since.elapsed() < self.backoff.base / 10 => {
+                return Err(Failure::clone(failure));
+            }
+            State::Down(_, _, attempts) => {
+                self.now.notify_one();
+                Some(*attempts)
+            }
+            State::Idle => return Err(gone(&self.target)),
+            _ => None,
+        };
+        loop {
+            if state.changed().await.is_err() {
+                return Err(gone(&self.target));
+            }
+            match &*state.borrow_and_update() {
+                State::Ready(c) => return Ok(c.clone()),
+                State::Down(failure, _, attempts) if Some(*attempts) != seen => {
+                    return Err(Failure::clone(failure));
+                }
+                State::Idle => return Err(gone(&self.target)),
+                _ => {}
+            }
+        }
+    }
+
+    fn up(&self, endpoint: &Weak<Endpoint>, available: bool) {
+        let news = endpoint.upgrade().is_some_and(|e| e.set_available(available));
+        if news {
+            tracing::info!(address = %self.target.address(), available, "availability changed");
+            self.changed.notify_one();
+        }
+    }
+
+    async fn connect(&self) -> Result<Arc<dyn Connection>, Failure> {
+        let attempt = self.protocol.connect(&self.target);
+        match tokio::time::timeout(CONNECT_TIMEOUT, attempt).await {
+            Ok(result) => result.map_err(|mut failure| {
+                failure.sent = equipoise_core::outcome::Sent::No;
+                failure
+            }),
+            Err(_) => Err(Failure::not_sent(
+                FailureKind::Network,
+                format!("no connection to {} within {CONNECT_TIMEOUT:?}", self.target.address()),
+            )),
+        }
+    }
+}
+
+impl Link for EndpointLink {
+    fn send(&self, request: Request) -> BoxFuture<'_, Result<Reply, Failure>> {
+        // The common case costs no extra future.
+        let ready = match &*self.state.borrow() {
+            State::Ready(c) if c.is_available() => Some(c.clone()),
+            _ => None,
+        };
+        Box::pin(async move {
+            let connection = match ready {
+                Some(connection) => connection,
+                None => self.connection().await?,
+            };
+            connection.send(request).await
+        })
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_arc(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
+    }
+}
+
+fn gone(target: &Url) -> Failure {
+    let address = target.address();
+    Failure::not_sent(FailureKind::Network, format!("{address} takes no new calls"))
+}
+
+/// Keeps the connection until nobody wants it.
+async fn run(link: Arc<EndpointLink>, endpoint: Weak<Endpoint>) {
+    loop {
+        keep_connected(&link, &endpoint).await;
+        link.state.send_replace(State::Idle);
+        link.running.store(false, Release);
+        // Wanted again in the meantime: whoever sets `running` first goes on.
+        if !*link.wanted.borrow() || link.running.swap(true, AcqRel) {
+            return;
+        }
+        link.state.send_replace(State::Connecting);
+    }
+}
+
+async fn keep_connected(link: &EndpointLink, endpoint: &Weak<Endpoint>) {
+    let mut wanted = link.wanted.subscribe();
+    let mut failures = 0_u32;
+    let mut attempts = 0_u64;
+    while *wanted.borrow_and_update() {
+        let connected = tokio::select! {
+            connected = link.connect() => connected,
+            _ = wanted.wait_for(|wanted| !wanted) => return,
+        };
+        attempts += 1;
+        match connected {
+            Ok(connection) => {
+                failures = 0;
+                link.state.send_replace(State::Ready(connection.clone()));
+                link.up(endpoint, true);
+                tokio::select! {
+                    () = connection.unavailable() => {}
+                    _ = wanted.wait_for(|wanted| !wanted) => {
+                        connection.drain();
+                        return;
+                    }
+                }
+                // Told to go away or lost. The first attempt to come back is made at once; calls
+                // wait for it only when there is nobody else.
+                link.state.send_replace(State::Connecting);
+                link.up(endpoint, false);
+                connection.drain();
+            }
+            Err(failure) => {
+                failures = failures.saturating_add(1);
+                tracing::debug!(address = %link.target.address(), %failure, failures, "no connection");
+                link.state.send_replace(State::Down(Arc::new(failure), Instant::now(), attempts));
+                link.up(endpoint, false);
+                let delay = link.backoff.delay(failures, fastrand::f64());
+                tokio::select! {
+                    () = tokio::time::sleep(delay) => {}
+                    () = link.now.notified() => {}
+                    _ = wanted.wait_for(|wanted| !wanted) => return,
+                }
+                if !*link.wanted.borrow() {
+                    return;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The task behind a connection: moves its frames, notices when it can take no more calls, and
+//! asks a silent peer for a sign of life.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+
+use futures_util::task::AtomicWaker;
+use h2::client::{Connection, SendRequest};
+use h2::{Ping, PingPong};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::Notify;
+use tokio::time::{Instant, Sleep};
+
+use crate::tri::client::{ConnectError, KeepAlive, Options};
+use crate::tri::frame::Framed;
+
+/// What a stream, and all streams together, may receive before we must have read it. Enough to
+/// keep a fast long-distance link busy; unread data is bounded by the second per connection.
+const STREAM_WINDOW: u32 = 1024 * 1024;
+const CONNECTION_WINDOW: u32 = 8 * 1024 * 1024;
+
+/// Frames up to this size are taken, so that a middling message comes in one and is not copied.
+const FRAME: u32 = 64 * 1024;
+
+/// What calls and the task know of each other.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    unavailable: AtomicBool,
+    became_unavailable: Notify,
+    reason: OnceLock<String>,
+    draining: AtomicBool,
+    task: AtomicWaker,
+    pub(crate) in_flight: AtomicUsize,
+}
+
+impl State {
+    pub(crate) fn is_available(&self) -> bool {
+        !self.unavailable.load(Ordering::Acquire)
+    }
+
+    /// Why there will be no more calls, for people.
+    pub(crate) fn reason(&self) -> &str {
+        self.reason.get().map_or("the connection is closed", String::as_str)
+    }
+
+    pub(crate) async fn unavailable(&self) {
+        let notified = self.became_unavailable.notified();
+        // Created before the check, so that a change in between is not missed.
+        if self.is_available() {
+            notified.await;
+        }
+    }
+
+    /// No new calls; the task closes the connection once the last one has ended.
+    pub(crate) fn drain(&self) {
+        self.close(|| "the connection is being drained".to_owned());
+        self.draining.store(true, Ordering::Release);
+        self.task.wake();
+    }
+
+    fn close(&self, reason: impl FnOnce() -> String) {
+        if self.is_available() {
+            let _ = self.reason.set(reason());
+            self.unavailable.store(true, Ordering::Release);
+            self.became_unavailable.notify_waiters();
+        }
+    }
+}
+
+/// Greets the peer, waits for its first sign of life and starts the task.
+pub(crate) async fn start<T>(
+    stream: T,
+    options: &Options,
+) -> Result<(SendRequest<Framed>, Arc<State>), ConnectError>
+where
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let (sender, mut connection) = h2::client::Builder::new()
+        .enable_push(false)
+        .initial_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .max_frame_size(FRAME)
+        .max_header_list_size(options.max_headers)
+        .handshake::<_, Framed>(stream)
+        .await?;
+    let mut pings = connection.ping_pong();
+    if let Some(pings) = &mut pings {
+        // A port that accepts and says nothing, or speaks something else, is no connection.
+        tokio::select! {
+            answer = pings.ping(Ping::opaque()) => { answer?; }
+            ended = &mut connection => { return Err(ended_early(ended)); }
+        }
+    }
+    let state = Arc::new(State::default());
+    let driver = Driver {
+        connection,
+        probe: Some(sender.clone()),
+        state: state.clone(),
+        beat: options.keep_alive.zip(pings).map(|(keep, pings)| Heartbeat::new(keep, pings)),
+    };
+    tokio::spawn(driver);
+    Ok((sender, state))
+}
+
+fn ended_early(ended: Result<(), h2::Error>) -> ConnectError {
+    match ended {
+        Err(error) => error.into(),
+        Ok(()) => std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into(),
+    }
+}
+
+struct Driver<T> {
+    connection: Connection<T, Framed>,
+    /// Asked after every step whether it could still send: the library tells a connection's GOAWAY
+    /// to those who try to send and to nobody else. Dropped when draining, because the connection
+    /// stays open for as long as somebody could send.
+    probe: Option<SendRequest<Framed>>,
+    state: Arc<State>,
+    beat: Option<Heartbeat>,
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> Future for Driver<T> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        this.state.task.register(cx.waker());
+        if this.state.draining.load(Ordering::Acquire) {
+            this.probe = None;
+        }
+        let ended = Pin::new(&mut this.connection).poll(cx);
+        if let Some(probe) = &mut this.probe
+            && let Poll::Ready(Err(error)) = probe.poll_ready(cx)
+        {
+            this.state.close(|| format!("the provider takes no more calls: {error}"));
+            this.probe = None;
+        }
+        if let Poll::Ready(ended) = ended {
+            this.state.close(|| match ended {
+                Ok(()) => "the connection was closed".to_owned(),
+                Err(error) => format!("the connection was lost: {error}"),
+            });
+            return Poll::Ready(());
+        }
+        let busy = this.state.in_flight.load(Ordering::Relaxed) > 0;
+        match this.beat.as_mut().map(|beat| beat.poll(busy, cx)) {
+            // Dropping the connection ends every call on it at once.
+            Some(Poll::Ready(Silent)) => {
+                this.state.close(|| "the peer gave no sign of life".to_owned());
+                Poll::Ready(())
+            }
+            _ => Poll::Pending,
+        }
+    }
+}
+
+impl<T> Drop for Driver<T> {
+    // Also when the task is cut off with its runtime: nobody must wait for it forever.
+    fn drop(&mut self) {
+        self.state.close(|| "the connection was closed".to_owned());
+    }
+}
+
+/// The peer did not answer a ping in time.
+struct Silent;
+
+struct Heartbeat {
+    keep: KeepAlive,
+    pings: PingPong,
+    timer: Pin<Box<Sleep>>,
+    asked: bool,
+}
+
+impl Heartbeat {
+    fn new(keep: KeepAlive, pings: PingPong) -> Self {
+        Self { keep, pings, timer: Box::pin(tokio::time::sleep(keep.interval)), asked: false }
+    }
+
+    fn poll(&mut self, busy: bool, cx: &mut Context<'_>) -> Poll<Silent> {
+        if self.asked
+            && let Poll::Ready(Ok(_)) = self.pings.poll_pong(cx)
+        {
+            self.asked = false;
+            self.timer.as_mut().reset(Instant::now() + self.keep.interval);
+        }
+        while self.timer.as_mut().poll(cx).is_ready() {
+            if self.asked {
+                return Poll::Ready(Silent);
+            }
+            let ask = busy || self.keep.while_idle;
+            self.asked = ask && self.pings.send_ping(Ping::opaque()).is_ok();
+            let wait = if self.asked { self.keep.timeout } else { self.keep.interval };
+            self.timer.as_mut().reset(Instant::now() + wait);
+            if self.asked && self.pings.poll_pong(cx).is_ready() {
+                self.asked = false;
+            }
+        }
+        Poll::Pending
+    }
+}

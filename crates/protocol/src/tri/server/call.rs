@@ -1,0 +1,180 @@
+//! What a service provides and what it is told about a call: [`Handler`] and [`CallContext`].
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use equipoise_core::attachments::Attachments;
+use equipoise_core::port::{BodyFormat, BoxFuture, Reply};
+use equipoise_core::service::ServiceKey;
+use http::uri::PathAndQuery;
+use tokio::time::Instant;
+
+use crate::tri::status::Status;
+
+/// A service: answers the calls of all its methods.
+///
+/// Implemented by closures as well: `|call: CallContext| async move { … }`.
+pub trait Handler: Send + Sync + 'static {
+    /// Answers one call. The reply's body has the format of the call's; its attachments travel as
+    /// trailers (as headers with JSON).
+    ///
+    /// *Called by* the server, on a task of the call's own.
+    /// *Cancellation*: the future is dropped when the caller gives up, when its deadline is over
+    /// and when the connection is lost.
+    /// *Errors*: an unknown method is [`Status::unknown_method`]. A panic answers this call with
+    /// status 13 and harms nothing else.
+    fn call<'a>(&'a self, call: CallContext) -> BoxFuture<'a, Result<Reply, Status>>;
+}
+
+impl<F, A> Handler for F
+where
+    F: Fn(CallContext) -> A + Send + Sync + 'static,
+    A: Future<Output = Result<Reply, Status>> + Send + 'static,
+{
+    fn call<'a>(&'a self, call: CallContext) -> BoxFuture<'a, Result<Reply, Status>> {
+        Box::pin(self(call))
+    }
+}
+
+/// One call, as a handler sees it.
+#[derive(Clone, Debug)]
+pub struct CallContext {
+    /// The service as it was registered.
+    pub service: Arc<ServiceKey>,
+    method: Method,
+    /// Form of `body`.
+    pub format: BodyFormat,
+    /// The arguments: one protobuf message, or one JSON document (a top-level array is the list
+    /// of arguments), as sent.
+    pub body: Bytes,
+    /// Metadata that travelled with the call.
+    pub attachments: Attachments,
+    /// When the caller stops waiting, if it said so.
+    pub deadline: Option<Instant>,
+    /// Address of the caller.
+    pub peer: SocketAddr,
+}
+
+impl CallContext {
+    /// A call without attachments and deadline, as tests of handlers want it.
+    pub fn new(
+        service: Arc<ServiceKey>,
+        method: &str,
+        format: BodyFormat,
+        body: impl Into<Bytes>,
+        peer: SocketAddr,
+    ) -> Self {
+        Self {
+            service,
+            method: Method::Named(method.into()),
+            format,
+            body: body.into(),
+            attachments: Attachments::new(),
+            deadline: None,
+            peer,
+        }
+    }
+
+    /// The method's name, case-sensitive, as it was called.
+    pub fn method(&self) -> &str {
+        self.method.name()
+    }
+
+    /// Time left until the deadline; `None` when there is none, zero when it is over.
+    pub fn remaining(&self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+}
+
+/// Everything of a call but its body, as the flavours read it from the headers.
+#[derive(Debug)]
+pub(crate) struct Head {
+    pub(crate) path: Path,
+    pub(crate) attachments: Attachments,
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) peer: SocketAddr,
+}
+
+impl Head {
+    pub(crate) fn context(
+        self,
+        service: Arc<ServiceKey>,
+        format: BodyFormat,
+        body: Bytes,
+    ) -> CallContext {
+        CallContext {
+            service,
+            method: Method::InPath(self.path),
+            format,
+            body,
+            attachments: self.attachments,
+            deadline: self.deadline,
+            peer: self.peer,
+        }
+    }
+}
+
+/// A request's path, cut into service and method without copying either.
+#[derive(Clone, Debug)]
+pub(crate) struct Path {
+    text: PathAndQuery,
+    /// Where the last slash of the path is.
+    slash: usize,
+}
+
+impl Path {
+    /// `None` when it is not `/service/method`.
+    pub(crate) fn cut(text: &PathAndQuery) -> Option<Self> {
+        let path = text.path();
+        let slash = path.rfind('/')?;
+        let named = path.starts_with('/') && slash > 1 && slash + 1 < path.len();
+        named.then(|| Self { text: text.clone(), slash })
+    }
+
+    /// The service's part, without the leading slash.
+    pub(crate) fn service(&self) -> &str {
+        self.text.path().get(1..self.slash).unwrap_or_default()
+    }
+
+    /// The method's part.
+    pub(crate) fn method(&self) -> &str {
+        self.text.path().get(self.slash + 1..).unwrap_or_default()
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Method {
+    InPath(Path),
+    Named(Arc<str>),
+}
+
+impl Method {
+    fn name(&self) -> &str {
+        match self {
+            Method::InPath(path) => path.method(),
+            Method::Named(name) => name,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_service_and_method() {
+        let cut = |path: &'static str| {
+            let path = Path::cut(&PathAndQuery::from_static(path))?;
+            Some((path.service().to_owned(), path.method().to_owned()))
+        };
+        let of = |service: &str, method: &str| Some((service.to_owned(), method.to_owned()));
+        assert_eq!(cut("/a.B/m"), of("a.B", "m"));
+        assert_eq!(cut("/ctx/a.B/m?x=/y"), of("ctx/a.B", "m"));
+        for bad in ["/", "/m", "//m", "/a.B/", "*"] {
+            assert_eq!(cut(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The gRPC flavour of the server: reads the message, lets the handler answer, writes message and
+//! status.
+
+use std::panic::AssertUnwindSafe;
+
+use bytes::Bytes;
+use equipoise_core::attachments::Attachments;
+use equipoise_core::port::{BodyFormat, Reply};
+use futures_util::FutureExt;
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderValue, Response};
+use http_body::Body;
+use hyper::body::Incoming;
+
+use crate::tri::frame::{Deframer, FrameError, Framed};
+use crate::tri::headers::{self, GRPC_MESSAGE, GRPC_STATUS};
+use crate::tri::server::body::Answer;
+use crate::tri::server::call::{Handler, Head};
+use crate::tri::server::services::Entry;
+use crate::tri::server::{Shared, deadline, next_frame};
+use crate::tri::status::{self, Status, code};
+
+/// Answers one unary call.
+pub(crate) async fn unary(
+    shared: &Shared,
+    entry: &Entry,
+    handler: &dyn Handler,
+    head: Head,
+    body: Incoming,
+) -> Result<Reply, Status> {
+    let until = head.deadline;
+    let work = async {
+        let body = one_message(body, shared.limits.max_message).await?;
+        let call = head.context(entry.key.clone(), BodyFormat::Protobuf, body);
+        answered(handler.call(call)).await
+    };
+    let reply = deadline::within(until, work).await?;
+    let size = reply.body.len();
+    if size > shared.limits.max_message {
+        let error = FrameError::TooLarge { size, limit: shared.limits.max_message };
+        return Err(Status::new(code::RESOURCE_EXHAUSTED, error.to_string()));
+    }
+    Ok(reply)
+}
+
+/// Waits for a handler; a panic is its answer too.
+pub(crate) async fn answered(
+    call: impl Future<Output = Result<Reply, Status>>,
+) -> Result<Reply, Status> {
+    let answer = AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|panic| {
+        let text = panic
+            .downcast_ref::<&str>()
+            .copied()
+            .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+            .unwrap_or("no text");
+        tracing::error!(panic = text, "a handler panicked");
+        Err(Status::new(code::INTERNAL, "the handler panicked"))
+    });
+    // An error must not look like a success on the wire.
+    answer.map_err(|status| match status.code {
+        code::OK => Status { code: code::UNKNOWN, ..status },
+        _ => status,
+    })
+}
+
+/// The one message of a unary request.
+async fn one_message(mut body: Incoming, limit: usize) -> Result<Bytes, Status> {
+    let mut deframer = Deframer::new(limit);
+    let mut message = None;
+    // Once the end is known to have come, waiting for it would cost another look.
+    while !(message.is_some() && body.is_end_stream()) {
+        let Some(frame) = next_frame(&mut body).await? else { break };
+        let Ok(chunk) = frame.into_data() else { continue };
+        deframer.push(chunk);
+        while let Some(next) = deframer.next().map_err(|error| refused(&error))? {
+            if message.replace(next).is_some() {
+                return Err(Status::new(code::INTERNAL, "more than one message in a unary call"));
+            }
+        }
+    }
+    match message {
+        Some(message) if deframer.is_empty() => Ok(message),
+        _ => Err(Status::new(code::INTERNAL, "the request has no whole message")),
+    }
+}
+
+/// The answer to a message that cannot be read.
+pub(crate) fn refused(error: &FrameError) -> Status {
+    let code = match error {
+        FrameError::TooLarge { .. } => code::RESOURCE_EXHAUSTED,
+        FrameError::Compressed => code::UNIMPLEMENTED,
+        FrameError::Flag(_) => code::INTERNAL,
+    };
+    Status::new(code, error.to_string())
+}
+
+/// The HTTP answer for a result.
+pub(crate) fn response(result: Result<Reply, Status>) -> Response<Answer> {
+    let reply = match result {
+        Ok(reply) => reply,
+        Err(status) => return trailers_only(&status),
+    };
+    let (Some(message), Ok(trailers)) = (Framed::message(reply.body), ok(&reply.attachments))
+    else {
+        return trailers_only(&Status::new(
+            code::INTERNAL,
+            "the reply has an attachment that cannot travel, or is too long",
+        ));
+    };
+    http(Answer::Unary(Some(message), Some(trailers)))
+}
+
+/// An error without a message: one block of headers.
+pub(crate) fn trailers_only(status: &Status) -> Response<Answer> {
+    let mut response = http(Answer::Empty);
+    response.headers_mut().extend(trailers(status));
+    response
+}
+
+/// Headers of every gRPC answer.
+pub(crate) fn http(body: Answer) -> Response<Answer> {
+    let mut response = Response::new(body);
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+    response
+}
+
+fn ok(attachments: &Attachments) -> Result<HeaderMap, headers::BadAttachment> {
+    let mut trailers = HeaderMap::with_capacity(1 + attachments.len());
+    headers::write(attachments, &mut trailers).inspect_err(|error| {
+        tracing::warn!(%error, "a reply cannot be sent");
+    })?;
+    // Last, because peers that cut an overlong block short must not take it for whole.
+    trailers.insert(GRPC_STATUS, HeaderValue::from_static("0"));
+    Ok(trailers)
+}
+
+/// The trailers for a status.
+pub(crate) fn trailers(status: &Status) -> HeaderMap {
+    let mut trailers = HeaderMap::with_capacity(2 + status.attachments.len());
+    if let Err(error) = headers::write(&status.attachments, &mut trailers) {
+        // The error itself is worth more than what was attached to it.
+        tracing::warn!(%error, "attachments of an error are left out");
+        trailers.clear();
+    }
+    trailers.insert(GRPC_STATUS, HeaderValue::from(status.code));
+    if !status.message.is_empty() {
+        trailers.insert(GRPC_MESSAGE, status::encode_message(&status.message));
+    }
+    trailers
+}

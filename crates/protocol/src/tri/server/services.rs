@@ -1,0 +1,135 @@
+//! Which services there are, and which of them a request means.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use equipoise_core::service::ServiceKey;
+use http::{HeaderMap, HeaderName};
+
+use crate::tri::headers::{SERVICE_GROUP, SERVICE_VERSION};
+use crate::tri::server::call::{Handler, Path};
+use crate::tri::server::stream::StreamHandler;
+
+/// Who answers.
+#[derive(Clone)]
+pub(crate) enum Answers {
+    /// A user's service.
+    Unary(Arc<dyn Handler>),
+    /// A service with streams.
+    Stream(Arc<dyn StreamHandler>),
+}
+
+/// One registered service.
+#[derive(Clone)]
+pub(crate) struct Entry {
+    pub(crate) key: Arc<ServiceKey>,
+    pub(crate) answers: Answers,
+}
+
+/// All registered services, by interface.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Services(HashMap<String, Vec<Entry>>);
+
+impl Services {
+    /// Adds a service; one with the same key is replaced.
+    pub(crate) fn add(&mut self, key: ServiceKey, answers: Answers) {
+        let entries = self.0.entry(key.interface.clone()).or_default();
+        entries.retain(|entry| *entry.key != key);
+        entries.push(Entry { key: Arc::new(key), answers });
+    }
+
+    /// Adds a service of our own, unless the user has one by that name.
+    pub(crate) fn add_builtin(&mut self, name: &str, service: Arc<dyn StreamHandler>) {
+        if !self.0.contains_key(name) {
+            self.add(ServiceKey::new(name), Answers::Stream(service));
+        }
+    }
+
+    /// Names of all interfaces, sorted.
+    pub(crate) fn interfaces(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.0.keys().cloned().collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// The service that a request means: the one with exactly its group and version, else one
+    /// without either (it serves everybody), else the first if the request names neither.
+    pub(crate) fn find(&self, path: &Path, headers: &HeaderMap) -> Option<&Entry> {
+        let service = path.service();
+        let entries = self.0.get(service).or_else(|| {
+            // A context path may stand in front of the interface.
+            self.0.get(service.rsplit('/').next()?)
+        })?;
+        let (group, version) = (text(headers, &SERVICE_GROUP), text(headers, &SERVICE_VERSION));
+        let with = |group: &str, version: &str| {
+            entries.iter().find(|entry| entry.key.group == group && entry.key.version == version)
+        };
+        with(group, version)
+            .or_else(|| with("", ""))
+            .or_else(|| entries.first().filter(|_| group.is_empty() && version.is_empty()))
+    }
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> &'a str {
+    headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+    use http::uri::PathAndQuery;
+
+    use super::*;
+    use crate::tri::server::call::CallContext;
+    use crate::tri::status::Status;
+
+    fn found(
+        services: &Services,
+        path: &'static str,
+        group: &'static str,
+        version: &'static str,
+    ) -> Option<String> {
+        let mut headers = HeaderMap::new();
+        headers.insert(SERVICE_GROUP, HeaderValue::from_static(group));
+        headers.insert(SERVICE_VERSION, HeaderValue::from_static(version));
+        let path = Path::cut(&PathAndQuery::from_static(path)).unwrap();
+        services.find(&path, &headers).map(|entry| entry.key.to_string())
+    }
+
+    fn services(keys: &[ServiceKey]) -> Services {
+        let mut services = Services::default();
+        for key in keys {
+            let handler = |call: CallContext| async move {
+                Err(Status::unknown_method(&call.service.interface, call.method()))
+            };
+            services.add(key.clone(), Answers::Unary(Arc::new(handler)));
+        }
+        services
+    }
+
+    #[test]
+    fn a_service_without_version_and_group_serves_everybody() {
+        let services = services(&[ServiceKey::new("a.B"), ServiceKey::new("a.B").version("2")]);
+        assert_eq!(found(&services, "/a.B/m", "", "").as_deref(), Some("a.B"));
+        assert_eq!(found(&services, "/a.B/m", "", "2").as_deref(), Some("a.B:2"));
+        assert_eq!(found(&services, "/a.B/m", "g", "9").as_deref(), Some("a.B"));
+        assert_eq!(found(&services, "/ctx/a.B/m", "", "").as_deref(), Some("a.B"));
+        assert_eq!(found(&services, "/a.C/m", "", ""), None);
+    }
+
+    #[test]
+    fn a_service_with_a_version_does_not_answer_for_another() {
+        let services = services(&[ServiceKey::new("a.B").version("1").group("g")]);
+        assert_eq!(found(&services, "/a.B/m", "", "").as_deref(), Some("g/a.B:1"));
+        assert_eq!(found(&services, "/a.B/m", "g", "1").as_deref(), Some("g/a.B:1"));
+        assert_eq!(found(&services, "/a.B/m", "", "2"), None);
+        assert_eq!(found(&services, "/a.B/m", "h", ""), None);
+    }
+}
