@@ -65,5 +65,5 @@ pub use equipoise_protocol as protocol;
 #[cfg(feature = "tri")]
 pub fn consumer(interface: impl Into<String>) -> ConsumerBuilder {
     let builder = Consumer::builder().service(interface);
-    equipoise_protocol::built_in().into_iter().fold(builder, |b, p| b.shared_protocol(p))
+    equipoise_protocol::PROTOCOLS.iter().fold(builder, |b, row| b.shared_protocol((row.client)()))
 }
