@@ -128,7 +128,7 @@ impl Plan {
         key: &str,
     ) -> Option<ProviderValue<'a>> {
         let service = provider.param(key);
-        let own = provider.method_param(&self.method, key).filter(|own| Some(*own) != service);
+        let own = provider.own_method_param(&self.method, key);
         if let Some(s) = self.config.of_method(&self.method, key) {
             Some(ProviderValue::Consumer(s))
         } else if let Some(text) = own {
@@ -183,10 +183,7 @@ impl Reader<'_> {
             return read(s).map(Some);
         }
         let service = |url: &Url| url.param(key).map(str::to_owned);
-        let method = |url: &Url| {
-            let own = url.method_param(self.method, key).map(str::to_owned);
-            own.filter(|own| Some(own) != service(url).as_ref())
-        };
+        let method = |url: &Url| url.own_method_param(self.method, key).map(str::to_owned);
         if let Some(value) = self.agreed(key, method, &read) {
             return Ok(Some(value));
         }
@@ -268,5 +265,93 @@ fn compat(s: &Setting) -> Result<bool, ConfigError> {
         "java" => Ok(true),
         "none" | "false" => Ok(false),
         _ => Err(s.error("adaptive.compat", "either `java` or `none`")),
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn plan(consumer: &[(&str, &str)], provider: &str) -> Plan {
+        let mut config = Config::new();
+        for (key, value) in consumer {
+            config.set(key, *value, &Place("test".into()));
+        }
+        let urls = [Arc::new(Url::parse(provider).unwrap())];
+        Plan::resolve("getUser", &Arc::new(config), &Strategies::built_in(), &urls).unwrap()
+    }
+
+    fn timeout(consumer: &[(&str, &str)], provider: &str) -> Option<String> {
+        let url = Url::parse(provider).unwrap();
+        plan(consumer, provider).provider_value(&url, "timeout").map(|v| v.text().to_owned())
+    }
+
+    #[test]
+    fn case_118_the_method_level_beats_the_service_level() {
+        let provider = "h:1?timeout=1000&getUser.timeout=3000";
+        assert_eq!(timeout(&[], provider).as_deref(), Some("3000"));
+        assert_eq!(timeout(&[("timeout", "2000")], provider).as_deref(), Some("3000"));
+        let both = [("timeout", "2000"), ("getUser.timeout", "500")];
+        assert_eq!(timeout(&both, provider).as_deref(), Some("500"));
+    }
+
+    #[test]
+    fn case_119_consumer_method_provider_method_consumer_service_provider_service() {
+        let consumer = [("getUser.timeout", "100"), ("timeout", "300")];
+        let provider = "h:1?getUser.timeout=200&timeout=400";
+        assert_eq!(timeout(&consumer, provider).as_deref(), Some("100"));
+        assert_eq!(timeout(&consumer[1..], provider).as_deref(), Some("200"));
+        assert_eq!(timeout(&consumer[1..], "h:1?timeout=400").as_deref(), Some("300"));
+        assert_eq!(timeout(&[], "h:1?timeout=400").as_deref(), Some("400"));
+        assert_eq!(timeout(&[], "h:1"), None);
+    }
+
+    #[test]
+    fn a_method_value_of_the_provider_counts_also_when_it_repeats_its_service_value() {
+        let provider = "h:1?getUser.timeout=400&timeout=400";
+        assert_eq!(timeout(&[("timeout", "300")], provider).as_deref(), Some("400"));
+    }
+
+    #[test]
+    fn a_provider_decides_the_strategy_only_where_the_consumer_does_not() {
+        let name = |consumer: &[(&str, &str)]| {
+            plan(consumer, "h:1?loadbalance=leastactive").strategy.about().name
+        };
+        assert_eq!(name(&[]), "leastactive");
+        assert_eq!(name(&[("loadbalance", "roundrobin")]), "roundrobin");
+    }
+
+    #[test]
+    fn bad_values_of_the_user_are_errors_with_key_value_and_place() {
+        for (key, value) in [
+            ("loadbalance", "nosuch"),
+            ("hash.nodes", "3"),
+            ("hash.nodes", "x"),
+            ("hash.arguments", "0,a"),
+            ("retries", "two"),
+            ("timeout", "0"),
+            ("timeout", "fast"),
+            ("weight", "abc"),
+            ("adaptive.compat", "go"),
+        ] {
+            let mut config = Config::new();
+            config.set(key, value, &Place("file.yml:3".into()));
+            let error = Plan::resolve("m", &Arc::new(config), &Strategies::built_in(), &[]);
+            let error = error.unwrap_err().to_string();
+            for part in [key, value, "file.yml:3"] {
+                assert!(error.contains(part), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn both_spellings_of_a_strategy_are_known() {
+        for (spelling, name) in [
+            ("consistenthashing", "consistenthash"),
+            ("interleavedweightedroundrobin", "roundrobin"),
+            ("aliasmethod", "random"),
+        ] {
+            assert_eq!(plan(&[("loadbalance", spelling)], "h:1").strategy.about().name, name);
+        }
     }
 }

@@ -97,20 +97,23 @@ impl Url {
         (!value.is_empty()).then_some(value.as_str())
     }
 
-    /// The value of `method.key`, else of `key`. With a `methods=a,b` parameter only the methods
-    /// it lists have keys of their own.
+    /// The value of `method.key`, else of `key`.
     pub fn method_param(&self, method: &str, key: &str) -> Option<&str> {
+        self.own_method_param(method, key).or_else(|| self.param(key))
+    }
+
+    /// The value of `method.key` alone. With a `methods=a,b` parameter only the methods it lists
+    /// have keys of their own.
+    pub fn own_method_param(&self, method: &str, key: &str) -> Option<&str> {
         let listed = match self.param("methods") {
             Some(methods) => methods.split(',').any(|m| m.trim() == method),
             None => true,
         };
-        let own = || {
-            let (_, value) = self.params.iter().rev().find(|(k, _)| {
-                k.strip_prefix(method).and_then(|k| k.strip_prefix('.')).is_some_and(|k| k == key)
-            })?;
-            (!value.is_empty()).then_some(value.as_str())
+        let is_own = |k: &str| {
+            k.strip_prefix(method).and_then(|k| k.strip_prefix('.')).is_some_and(|k| k == key)
         };
-        listed.then(own).flatten().or_else(|| self.param(key))
+        let (_, value) = self.params.iter().rev().find(|(k, _)| listed && is_own(k))?;
+        (!value.is_empty()).then_some(value.as_str())
     }
 
     /// Sets a parameter, replacing an earlier value.

@@ -48,7 +48,7 @@ use crate::scene::{Scene, SceneError, providers};
 /// The method that the suite calls.
 const METHOD: &str = "call";
 
-/// Picks of a test of shares among up to ten endpoints.
+/// Picks of a test of shares.
 const PICKS: u64 = 100_000;
 
 /// Puts a strategy to its claims. Takes some seconds in a debug build.

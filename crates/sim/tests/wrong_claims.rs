@@ -142,7 +142,7 @@ fn a_weight_of_zero_counts_as_one() {
 #[test]
 fn lighter_ones_get_more() {
     let rule: Rule = |ask| {
-        let (a, b) = (by_weight(ask)?, by_weight(ask)?);
+        let (a, b) = (evenly(ask)?, evenly(ask)?);
         Some(if ask.weight(a) < ask.weight(b) { a } else { b })
     };
     let about = About { weights: Weights::Bias, ..PLAIN };
@@ -193,8 +193,9 @@ fn flees_slow_answers_into_failures() {
 #[test]
 fn never_forgives() {
     let rule: Rule = |ask| {
-        let slowest = |c: &Candidate| c.measurements().snapshot(0).total_micros > 1_000_000;
-        let slow: Vec<bool> = ask.candidates.iter().map(slowest).collect();
+        let mean = |c: &Candidate| c.measurements().snapshot(0).mean_micros();
+        let slow = |c: &Candidate| mean(c).is_some_and(|micros| micros > 100_000);
+        let slow: Vec<bool> = ask.candidates.iter().map(slow).collect();
         let all: Vec<usize> = (0..slow.len()).filter(|p| ask.admits(*p)).collect();
         let fast: Vec<usize> = all.iter().copied().filter(|p| !slow[*p]).collect();
         let from = if fast.is_empty() { all } else { fast };
@@ -236,9 +237,9 @@ fn does_not_ask_who_may_serve() {
 #[test]
 fn gives_up_or_points_beyond_the_list() {
     let gives_up: Rule = |ask| if ask.rng.below(50) == 0 { None } else { evenly(ask) };
-    // The view asks three times before it believes that nobody is left.
     refuses(PLAIN, |_| None, Claim::Admitted);
-    assert_eq!(violations(PLAIN, gives_up), []);
+    // The view then takes it that all were tried, and lets one of them serve again.
+    refuses(PLAIN, gives_up, Claim::Admitted);
     let beyond: Rule = |ask| Some(ask.rng.below(ask.candidates.len() + 1));
     refuses(PLAIN, beyond, Claim::Admitted);
 }

@@ -25,6 +25,7 @@ use crate::signals;
 
 use pauses::Pauses;
 use provider::Provider;
+pub(crate) use provider::{CACHE, HIT};
 
 /// Service of a provider that is given no other name.
 pub(crate) const SERVICE: &str = "equipoise.Demo";

@@ -30,9 +30,11 @@ pub(super) fn proportional(suite: &mut Suite) -> Result<(), SceneError> {
         &hundred,
     ] {
         let mut scene = suite.scene(weights)?;
-        let picks = if weights.len() > 10 { 2 * PICKS } else { PICKS };
-        let setting = format!("weights {weights:?}");
-        let counts = suite.tally(&mut scene, &setting, picks);
+        let setting = match weights.len() {
+            100 => "weights 100 and 300 in turn, a hundred endpoints".to_owned(),
+            _ => format!("weights {weights:?}"),
+        };
+        let counts = suite.tally(&mut scene, &setting, PICKS);
         suite.expect_shares(claim, &setting, &counts, &shares_of(weights));
     }
     subset(suite, claim)

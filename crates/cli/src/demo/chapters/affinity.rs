@@ -1,0 +1,76 @@
+//! Key affinity: each provider remembers the keys it was asked for last. Who gets which key decides
+//! whether it has seen it before.
+
+use serde::Serialize;
+
+use crate::demo::load::{Load, Summary};
+use crate::demo::stage::Stage;
+use crate::output::{self, Column};
+
+/// One strategy.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Row {
+    pub(crate) strategy: String,
+    #[serde(flatten)]
+    pub(crate) summary: Summary,
+    /// Part (0 to 1) of the calls whose key was in the cache of the provider that got them.
+    pub(crate) hit_rate: f64,
+}
+
+const COLUMNS: [Column; 5] = [
+    Column::Text("STRATEGY"),
+    Column::Number("CALLS"),
+    Column::Number("HITS"),
+    Column::Number("MEAN MS"),
+    Column::Number("P50 MS"),
+];
+
+/// Calls for each of the keys in one run, on average: the first one can never be a hit.
+const CALLS_PER_KEY: f64 = 6.0;
+
+/// Part of the usual time that each strategy gets.
+const PART: f64 = 0.5;
+
+/// Runs the chapter.
+///
+/// # Errors
+/// The screen cannot be written to.
+pub(crate) async fn run(stage: &mut Stage) -> anyhow::Result<Vec<Row>> {
+    let strategies = stage.plan.strategies();
+    let (keys, cache) = (stage.plan.keys, stage.plan.cache);
+    let length = stage.plan.time(PART);
+    let mut rows = Vec::new();
+    for (number, strategy) in (1..).zip(&strategies) {
+        let load = Load {
+            method: "get",
+            rate: f64::from(keys) * CALLS_PER_KEY / length.as_secs_f64(),
+            length,
+            keys,
+            // Keys of its own, so that no strategy finds the caches filled by another one.
+            prefix: format!("{strategy}-"),
+        };
+        let consumer = stage.consumer(strategy, "failover")?;
+        let title = format!("{number}/{}  {strategy}", strategies.len());
+        let tally = stage.watch(&title, &consumer, &load).await?;
+        let (summary, hit_rate) = (tally.summary(), tally.hit_rate());
+        rows.push(Row { strategy: strategy.clone(), summary, hit_rate });
+    }
+    let cells: Vec<Vec<String>> = rows.iter().map(cells).collect();
+    stage.screen.table(&COLUMNS, &cells)?;
+    stage.screen.line(&format!(
+        "{keys} keys, {cache} of them fit into each cache; a hit is answered at once. Every key is \
+         new at the start, so {} is the most there can be.",
+        output::percent(1.0 - 1.0 / CALLS_PER_KEY)
+    ))?;
+    Ok(rows)
+}
+
+fn cells(row: &Row) -> Vec<String> {
+    vec![
+        row.strategy.clone(),
+        row.summary.calls.to_string(),
+        output::percent(row.hit_rate),
+        output::ms(Some(row.summary.mean_ms)),
+        output::ms(Some(row.summary.p50_ms)),
+    ]
+}
