@@ -51,7 +51,10 @@ impl Shared {
         until: Instant,
     ) -> Result<Admitted, Failure> {
         if candidate.actives() == 0 {
-            return Ok(Admitted { ticket: Some(Ticket::start(candidate, &*self.clock)), wake: None });
+            return Ok(Admitted {
+                ticket: Some(Ticket::start(candidate, &*self.clock)),
+                wake: None,
+            });
         }
         let link = candidate.endpoint().link().cloned();
         let link = || link.as_ref()?.as_any().downcast_ref::<EndpointLink>();
@@ -148,7 +151,11 @@ pub(crate) struct Background(Mutex<JoinSet<()>>);
 
 impl Background {
     /// Starts a task unless `most` are pending.
-    pub(crate) fn spawn(&self, most: usize, work: impl Future<Output = ()> + Send + 'static) -> bool {
+    pub(crate) fn spawn(
+        &self,
+        most: usize,
+        work: impl Future<Output = ()> + Send + 'static,
+    ) -> bool {
         let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         while tasks.try_join_next().is_some() {}
         if tasks.len() >= most {

@@ -51,11 +51,7 @@ impl fmt::Display for CallError {
         write!(
             f,
             "{}.{} failed ({}, {} over {})",
-            self.service,
-            self.method,
-            self.failure.kind,
-            self.policy,
-            self.strategy
+            self.service, self.method, self.failure.kind, self.policy, self.strategy
         )?;
         if self.attempts.is_empty() {
             return write!(f, ": {}", self.failure.message);

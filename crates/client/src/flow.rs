@@ -194,8 +194,7 @@ impl Flow {
             _ => None,
         };
         let clock = &*self.shared.clock;
-        let position =
-            candidates.choose(key, tried, check_available, &mut thread_rng(), clock)?;
+        let position = candidates.choose(key, tried, check_available, &mut thread_rng(), clock)?;
         if self.plan.sticky {
             let endpoint = candidates.all().get(position).map(|c| c.endpoint().clone());
             self.shared.sticky.store(endpoint);
@@ -245,10 +244,7 @@ impl Flow {
         }
         let result = match tokio::time::timeout(left, link.send(request)).await {
             Ok(result) => result,
-            Err(_) => Err(Failure::new(
-                FailureKind::Timeout,
-                format!("no answer within {time:?}"),
-            )),
+            Err(_) => Err(Failure::new(FailureKind::Timeout, format!("no answer within {time:?}"))),
         };
         match result {
             Ok(mut reply) => {
@@ -318,8 +314,7 @@ impl Flow {
         let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         let attempts = std::mem::take(&mut *failed);
         let real = attempts.iter().rev().find(|a| !a.address.is_empty());
-        let none_made =
-            matches!(last.kind, FailureKind::NoProvider | FailureKind::Deadline);
+        let none_made = matches!(last.kind, FailureKind::NoProvider | FailureKind::Deadline);
         let failure = match real {
             Some(attempt) if none_made => attempt.failure.clone(),
             _ => last,

@@ -24,8 +24,8 @@ fn argument(value: Value) -> Argument {
         },
         Value::String(s) => Argument::Text(s),
         Value::Array(all) => Argument::List(all.into_iter().map(argument).collect()),
-        Value::Object(all) => Argument::Map(
-            all.into_iter().map(|(k, v)| (Argument::Text(k), argument(v))).collect(),
-        ),
+        Value::Object(all) => {
+            Argument::Map(all.into_iter().map(|(k, v)| (Argument::Text(k), argument(v))).collect())
+        }
     }
 }

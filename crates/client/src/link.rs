@@ -12,7 +12,10 @@
 //! finds the endpoint down asks for one attempt now and waits for its end.
 
 use std::any::Any;
-use std::sync::atomic::{AtomicBool, Ordering::{AcqRel, Release}};
+use std::sync::atomic::{
+    AtomicBool,
+    Ordering::{AcqRel, Release},
+};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 

@@ -126,12 +126,16 @@ impl Config {
     pub fn set(&mut self, key: &str, value: impl Into<String>, place: &Place) {
         match split_method(key) {
             Some((method, key)) => self.set_method(method, key, value, place),
-            None => self.service.set(key, value, place),
+            None => {
+                warn_unknown(key, place);
+                self.service.set(key, value, place);
+            }
         }
     }
 
     /// Sets a value for one method.
     pub fn set_method(&mut self, method: &str, key: &str, value: impl Into<String>, place: &Place) {
+        warn_unknown(key, place);
         self.methods.entry(method.to_owned()).or_default().set(key, value, place);
     }
 
@@ -154,6 +158,42 @@ impl Config {
 /// Whether this library reads the key.
 pub fn is_known(key: &str) -> bool {
     KEYS.iter().any(|(k, _, _)| *k == key)
+}
+
+/// A key that nobody here reads is kept, for strategies of the user's own, but most are slips.
+fn warn_unknown(key: &str, place: &Place) {
+    if is_known(canonical_key(key)) {
+        return;
+    }
+    match nearest_key(key) {
+        Some(known) => tracing::warn!(key, %place, "not a known key; did you mean `{known}`?"),
+        None => tracing::warn!(key, %place, "not a known key"),
+    }
+}
+
+/// The known key that at most two changed, missing or added characters make of this one.
+pub fn nearest_key(key: &str) -> Option<&'static str> {
+    let distance = |known: &&(&'static str, &str, &str)| edit_distance(key, known.0);
+    KEYS.iter().min_by_key(distance).filter(|k| distance(k) <= 2).map(|(known, _, _)| *known)
+}
+
+/// Levenshtein's distance, one row at a time.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        for (cell, y) in row.iter_mut().skip(1).zip(b.chars()) {
+            let change = diagonal + usize::from(x != y);
+            diagonal = *cell;
+            left = change.min(left + 1).min(*cell + 1);
+            *cell = left;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+    }
+    row.last().copied().unwrap_or(0)
 }
 
 /// Cuts `getUser.hash.nodes` into method and key. A key that is known whole has no method.
@@ -245,6 +285,13 @@ mod tests {
         config.set_method("m", "timeout", "3", &place());
         assert_eq!(config.lookup("m", "timeout").unwrap().value, "3");
         assert_eq!(config.lookup("n", "timeout").unwrap().value, "2");
+    }
+
+    #[test]
+    fn a_slip_is_recognised() {
+        assert_eq!(nearest_key("timout"), Some("timeout"));
+        assert_eq!(nearest_key("hash.node"), Some("hash.nodes"));
+        assert_eq!(nearest_key("colour"), None);
     }
 
     #[test]

@@ -27,9 +27,12 @@ impl MethodId {
     }
 }
 
+/// A name and its index, once there is one.
+type Place = OnceLock<(Box<str>, MethodId)>;
+
 /// The names seen so far.
 pub struct MethodTable {
-    places: Box<[OnceLock<(Box<str>, MethodId)>]>,
+    places: Box<[Place]>,
     names: Box<[OnceLock<Arc<str>>]>,
     count: AtomicUsize,
     adding: Mutex<()>,

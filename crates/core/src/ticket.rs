@@ -111,3 +111,6 @@ impl Drop for Ticket {
         }
     }
 }
+
+#[cfg(all(test, loom))]
+mod model;

@@ -2,7 +2,10 @@
 //! and a generator; never a socket.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering::{Acquire, Release}};
+use std::sync::atomic::{
+    AtomicBool,
+    Ordering::{Acquire, Release},
+};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::{ArcSwap, Cache};
@@ -409,8 +412,6 @@ impl BalancerBuilder {
     }
 }
 
-fn parse_all<S: AsRef<str>>(
-    endpoints: impl IntoIterator<Item = S>,
-) -> Result<Vec<Url>, UrlError> {
+fn parse_all<S: AsRef<str>>(endpoints: impl IntoIterator<Item = S>) -> Result<Vec<Url>, UrlError> {
     endpoints.into_iter().map(|text| Url::parse(text.as_ref())).collect()
 }

@@ -67,3 +67,12 @@ pub fn consumer(interface: impl Into<String>) -> ConsumerBuilder {
     let builder = Consumer::builder().service(interface);
     equipoise_protocol::PROTOCOLS.iter().fold(builder, |b, row| b.shared_protocol((row.client)()))
 }
+
+/// The examples of the documents are compiled with the tests.
+#[cfg(all(doctest, feature = "tri"))]
+mod documents {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/add-a-strategy.md")]
+    struct AddAStrategy;
+}

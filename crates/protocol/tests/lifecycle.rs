@@ -303,6 +303,65 @@ async fn a_connection_that_breaks_after_going_away_leaves_its_calls_in_doubt() {
 }
 
 #[tokio::test]
+async fn case_183_thousands_of_late_answers_do_not_break_the_connection() {
+    const CALLS: usize = 2_100;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (started, all_started) = tokio::sync::oneshot::channel();
+    let peer = tokio::spawn(async move {
+        let (mut socket, ids) = by_hand(listener, CALLS).await;
+        started.send(()).unwrap();
+        let mut reset = 0;
+        while reset < CALLS {
+            // RST_STREAM with CANCEL.
+            if let (3, _, _, reason) = frame(&mut socket).await {
+                assert_eq!(reason, [0, 0, 0, 8]);
+                reset += 1;
+            }
+        }
+        for id in ids {
+            socket.write_all(&answer(id)).await.unwrap();
+        }
+        loop {
+            if let (0, 1, id, _) = frame(&mut socket).await {
+                socket.write_all(&answer(id)).await.unwrap();
+                return socket;
+            }
+        }
+    });
+    let connection = connect(address).await;
+    let calls: Vec<_> = (0..CALLS).map(|_| spawn(&connection, request("slow", ""))).collect();
+    all_started.await.unwrap();
+    for call in &calls {
+        call.abort();
+    }
+    for call in calls {
+        assert!(call.await.unwrap_err().is_cancelled());
+    }
+    assert_eq!(connection.send(request("next", "")).await.unwrap().body, "done");
+    assert!(connection.is_available());
+    peer.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_storm_of_withdrawn_calls_does_not_break_the_connection() {
+    let (server, _hold) = serve(|server| server).await;
+    let connection = connect(server.local_addr()).await;
+    // All are begun and withdrawn before the server sees a byte of them.
+    let mut calls: Vec<_> = (0..500).map(|_| connection.send(request("never", ""))).collect();
+    std::future::poll_fn(|cx| {
+        for call in &mut calls {
+            assert!(call.as_mut().poll(cx).is_pending());
+        }
+        std::task::Poll::Ready(())
+    })
+    .await;
+    drop(calls);
+    assert_eq!(connection.send(request("echo", "next")).await.unwrap().body, "next");
+    assert!(connection.is_available());
+}
+
+#[tokio::test]
 async fn case_156_a_call_after_the_goodbye_is_provably_not_sent() {
     let (server, mut hold) = serve(|server| server).await;
     let connection = connect(server.local_addr()).await;

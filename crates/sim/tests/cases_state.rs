@@ -142,7 +142,7 @@ fn case_021_many_methods_and_lists_at_once_agree_on_every_key() {
 fn case_150_what_a_restart_leaves_behind_dies() {
     for strategy in strategy_names() {
         let mut scene = Scene::new(strategy, &[ABCD[0]]).unwrap();
-        let mut calls = |scene: &mut Scene| {
+        let calls = |scene: &mut Scene| {
             let ticket = scene.start(&CALL.key("k")).unwrap();
             ticket.finish(Outcome::Success, &*scene.clock);
         };

@@ -55,8 +55,5 @@ pub struct PolicyAbout {
 /// The policy that a name means.
 pub fn find(name: &str) -> Option<&'static dyn Policy> {
     let name = name.trim();
-    POLICIES
-        .iter()
-        .copied()
-        .find(|p| p.about().name == name || p.about().aliases.contains(&name))
+    POLICIES.iter().copied().find(|p| p.about().name == name || p.about().aliases.contains(&name))
 }

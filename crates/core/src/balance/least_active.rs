@@ -35,7 +35,6 @@ use std::sync::Arc;
 use super::{About, Ask, Picker, Prepare, Strategy, Weights};
 use crate::candidates::Candidate;
 use crate::measure::board::{Board, Members};
-use crate::rng::{Rng, SeededRng};
 
 /// The row.
 pub(super) struct LeastActive;
@@ -96,36 +95,24 @@ impl Minimum {
     #[inline]
     pub(super) fn pick<const BY: bool>(&self, ask: &mut Ask<'_>) -> Option<usize> {
         let board = self.board.as_deref()?;
+        let chance = ask.rng.next_u64();
         if ask.is_open() {
-            let rng = &mut *ask.rng;
-            return self.find::<BY>(board, &mut || rng.next_u64(), None);
+            return self.find::<BY>(board, chance, None);
         }
-        self.pick_among::<BY>(ask, board)
+        let ask = &*ask;
+        self.find::<BY>(board, chance, Some(&|position| ask.admits(position)))
     }
 
     #[inline]
     fn find<const BY: bool>(
         &self,
         board: &Board,
-        draw: &mut impl FnMut() -> u64,
+        chance: u64,
         admits: Option<&dyn Fn(usize) -> bool>,
     ) -> Option<usize> {
         match BY {
-            SHORTEST => self.members.pick_shortest(board, draw, admits),
-            LEAST_ACTIVE => self.members.pick_least_active(board, draw, admits),
+            SHORTEST => self.members.shortest_response(board, chance, admits),
+            LEAST_ACTIVE => self.members.least_active(board, chance, admits),
         }
-    }
-
-    #[cold]
-    fn pick_among<const BY: bool>(&self, ask: &mut Ask<'_>, board: &Board) -> Option<usize> {
-        // A generator of its own for this pick: the call's is borrowed with the rest of `ask`.
-        let mut rng = SeededRng::new(ask.rng.next_u64());
-        let ask = &*ask;
-        let admits = |position: usize| ask.admits(position);
-        let mut draw = || rng.next_u64();
-        self.find::<BY>(board, &mut draw, Some(&admits)).or_else(|| {
-            // Only members of positive weight are found; the others serve when no one else may.
-            (0..ask.candidates.len()).find(|p| ask.admits(*p))
-        })
     }
 }

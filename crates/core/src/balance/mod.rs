@@ -179,8 +179,8 @@ impl Ask<'_> {
     fn admits_slowly(&self, position: usize) -> bool {
         let Some(candidate) = self.candidates.get(position) else { return false };
         let endpoint = candidate.endpoint();
-        !(self.check_available && !endpoint.is_available())
-            && !self.tried.is_some_and(|tried| tried.contains(endpoint))
+        (!self.check_available || endpoint.is_available())
+            && self.tried.is_none_or(|tried| !tried.contains(endpoint))
     }
 
     /// Draws until a candidate is admitted, at most eight more times, then decides by `scan`.

@@ -103,7 +103,7 @@ impl ShortestResponsePicker {
             }
         }
         let mean = sum.checked_div(sampled).unwrap_or(0);
-        board.set_mean_hint(u64::try_from(mean).unwrap_or(u64::MAX));
+        board.set_mean(u64::try_from(mean).unwrap_or(u64::MAX));
     }
 }
 

@@ -33,7 +33,7 @@ impl Histogram {
     pub fn record(&self, now_ns: u64, micros: u64) {
         let generation = self.turn(now_ns);
         let [even, odd] = &self.counts;
-        let counts = if generation % 2 == 0 { even } else { odd };
+        let counts = if generation.is_multiple_of(2) { even } else { odd };
         if let Some(count) = counts.get(bucket_of(micros)) {
             count.fetch_add(1, Relaxed);
         }

@@ -39,7 +39,7 @@ pub(super) fn settle(mut carried: Vec<Option<i64>>, total: u64) -> Box<[i64]> {
         let sum: i128 = carried.iter().flatten().map(|credit| i128::from(*credit)).sum();
         let mean = (sum / stayed) as i64;
         for credit in carried.iter_mut().flatten() {
-            *credit = credit.saturating_sub(mean).clamp(-(TURN), TURN);
+            *credit = credit.saturating_sub(mean).clamp(-3 * TURN, 3 * TURN);
         }
     }
     let exact = |credit: i64| match weights(credit, total) {

@@ -1,44 +1,50 @@
-//! One node of the index: a lower bound that falls at once and rises only while nobody objects.
+//! One node of the index: a lower bound that falls at once and rises only while nothing below
+//! falls.
 
 use crate::sync::{AtomicU64, Ordering, settle};
 
-/// Somebody is looking at what is below, to raise the bound.
-const RAISING: u64 = 1;
+/// Somebody looks at what is below, to raise the bound. Both marks are above every bound, so that
+/// one comparison tells a bound that is low enough and unmarked.
+const RAISING: u64 = 1 << 63;
 /// Something below fell meanwhile: what was seen does not count.
-const SPOILT: u64 = 2;
-const SHIFT: u32 = 2;
+const SPOILT: u64 = 1 << 62;
 
-/// The bound of a node with nothing in use below, and the key of a slot that is not in use.
-pub(super) const NOTHING: u64 = u64::MAX >> SHIFT;
+/// The greatest bound there is: above every key of a slot in use.
+pub(super) const NOTHING: u64 = SPOILT - 1;
 
-/// A lower bound of the keys below, with two marks of the protocol in its lowest bits.
+/// A lower bound of the keys below.
+///
+/// Whoever lets a key fall writes the key, then looks at the bound; whoever raises the bound marks
+/// it, then looks at the keys. All four are sequentially consistent, so one of the two sees the
+/// other: either the fallen key is seen, or the mark is found, spoilt, and the raise given up. Only
+/// who set the mark takes it away, so a bound that was marked, spoilt and marked once more is not
+/// taken for an untouched one. A thread that is stopped between the two keeps a bound low, nothing
+/// else: that costs the others time and no accuracy.
 pub(super) struct Node(AtomicU64);
 
 impl Node {
     pub(super) fn new(bound: u64) -> Self {
-        Self(AtomicU64::new(bound << SHIFT))
+        Self(AtomicU64::new(bound))
     }
 
     #[inline(always)]
     pub(super) fn bound(&self) -> u64 {
-        self.0.load(Ordering::SeqCst) >> SHIFT
+        self.0.load(Ordering::SeqCst) & NOTHING
     }
 
-    /// Makes the bound at most `key`, which is at most [`NOTHING`]; says whether it was above.
+    /// Whether the bound has to be lowered for a key, or a mark has to be spoilt.
     #[inline(always)]
-    pub(super) fn lower(&self, key: u64) -> bool {
-        let word = self.0.load(Ordering::SeqCst);
-        // At most `key`, and no mark that would have to be spoilt.
-        if word <= key << SHIFT && word & RAISING == 0 { false } else { self.lower_from(word, key) }
+    pub(super) fn is_above(&self, key: u64) -> bool {
+        self.0.load(Ordering::SeqCst) > key
     }
 
-    #[cold]
-    #[inline(never)]
-    fn lower_from(&self, mut word: u64, key: u64) -> bool {
+    /// Makes the bound at most `key`; says whether it was above.
+    pub(super) fn lower(&self, key: u64) -> bool {
+        let mut word = self.0.load(Ordering::SeqCst);
         loop {
-            let bound = word >> SHIFT;
-            let spoil = if word & RAISING == 0 { 0 } else { RAISING | SPOILT };
-            let next = bound.min(key) << SHIFT | spoil;
+            let bound = word & NOTHING;
+            let marks = if word & RAISING == 0 { 0 } else { RAISING | SPOILT };
+            let next = bound.min(key) | marks;
             if next == word {
                 return false;
             }
@@ -52,18 +58,17 @@ impl Node {
         }
     }
 
-    /// Raises the bound from `seen` to the least that `below` finds, unless something falls or
-    /// somebody else is at it. Not done is no harm: a bound too low costs time only.
+    /// Raises the bound from `seen` to what `below` finds to be the least, unless something falls
+    /// or somebody else is at it.
     #[inline]
     pub(super) fn raise(&self, seen: u64, below: impl FnOnce() -> u64) {
-        let (clean, marked) = (seen << SHIFT, seen << SHIFT | RAISING);
-        let cas = |from, to| self.0.compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst);
-        if cas(clean, marked).is_err() {
+        let swap = |from, to| self.0.compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst);
+        if swap(seen, seen | RAISING).is_err() {
             return;
         }
         settle();
-        if cas(marked, below().max(seen) << SHIFT).is_err() {
-            self.0.fetch_and(!(RAISING | SPOILT), Ordering::SeqCst);
+        if swap(seen | RAISING, below().max(seen)).is_err() {
+            self.0.fetch_and(NOTHING, Ordering::SeqCst);
         }
     }
 }

@@ -1,153 +1,185 @@
-//! search
-use super::block::Order;
-use super::node::NOTHING;
-use super::tree::{Below, FAN};
-use super::members::{Admits, Members, below, step};
-use super::{Board, Rank};
-use crate::sync::Ordering;
+//! One round of a pick by index: everything whose key is at most a level, found along the bounds.
+//! Raises the bounds that it finds too low.
 
+use super::members::{Admits, Members, below, stir};
+use super::node::NOTHING;
+use super::order::{Order, Rank};
+use super::tree::{Below, FAN};
+use super::Board;
+
+/// A round, and what it has found so far.
 pub(super) struct Search<'a> {
-    pub(super) members: &'a Members,
-    pub(super) seed: u64,
-    pub(super) admits: Admits<'a>,
+    members: &'a Members,
+    admits: Admits<'a>,
+    chance: u64,
     /// Keys above are not looked for.
-    pub(super) limit: u64,
-    /// The least key above the limit that was seen or can be.
-    pub(super) next: u64,
-    /// Weight of all found.
-    pub(super) total: u64,
-    /// First slot of the group that was drawn, which of its slots are tied, and their weight.
-    pub(super) drawn: (usize, u16, u64),
+    level: u64,
+    /// The least key above the level that a member may have.
+    next: u64,
+    /// Weight of all that were found.
+    total: u64,
+    /// Weight from which on drawing is cheaper than going on.
+    crowd: u64,
+    /// The group that was drawn among those with a tie: its first slot, the lanes, their weight.
+    drawn: (usize, u16, u64),
 }
 
-impl Search<'_> {
-    pub(super) fn board<R: Rank>(&mut self, board: &Board) {
-        self.block(&R::order(board, &board.first), 0);
-        let mut base = board.capacity;
-        for more in board.more.iter().take(board.blocks.load(Ordering::SeqCst) as usize - 1) {
-            if let Some(block) = more.get() {
-                self.block(&R::order(board, block), base / FAN);
-            }
-            base *= 2;
+/// How a round ended.
+pub(super) enum Found {
+    /// Members with this key, the least.
+    Some(u64),
+    /// So many that the round was broken off.
+    Many,
+    /// No member; the least key that one may have.
+    None(u64),
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(members: &'a Members, level: u64, chance: u64, admits: Admits<'a>) -> Self {
+        Self {
+            members,
+            admits,
+            chance,
+            level,
+            next: NOTHING,
+            total: 0,
+            crowd: 0,
+            drawn: (0, 0, 0),
         }
     }
 
-    fn block<O: Order>(&mut self, order: &O, base: usize) {
-        self.row(order, base, 0);
+    pub(super) fn run<R: Rank>(&mut self, board: &Board, crowd: u64) -> Found {
+        self.crowd = crowd;
+        let level = self.level;
+        for (block, from) in board.blocks() {
+            let done = self.row(&R::order(board, block), from, 0).is_none();
+            if done {
+                break;
+            }
+        }
+        if self.total == 0 {
+            return Found::None(self.next);
+        }
+        // A key below the level was written after the level was read: then there is no crowd.
+        if self.total >= crowd && self.level == level { Found::Many } else { Found::Some(self.level) }
     }
 
-    fn row<O: Order>(&mut self, order: &O, base: usize, row: usize) -> u64 {
+    /// Random bits that have not been used.
+    pub(super) fn chance(&self) -> u64 {
+        self.chance
+    }
+
+    /// Looks through a row of nodes; returns the least key that may be below it, `None` to stop.
+    fn row<O: Order>(&mut self, order: &O, from: usize, row: usize) -> Option<u64> {
         let tree = order.tree();
         let nodes = tree.row(row);
         let (mut least, mut open) = (NOTHING, 0_u16);
         for (lane, node) in nodes.iter().enumerate() {
             let bound = node.bound();
-            let inside = bound <= self.limit;
+            let inside = bound <= self.level;
             open |= u16::from(inside) << lane;
             least = least.min(if inside { NOTHING } else { bound });
         }
         self.next = self.next.min(least);
-        for lane in lanes(open) {
-            let bound = nodes[lane].bound();
+        for lane in bits(open) {
+            let node = &nodes[lane];
+            let bound = node.bound();
             let found = match tree.below(row, lane) {
                 Below::Group(group) => {
-                    let found = self.group(order, base, group);
+                    let found = self.group(order, from, group)?;
                     if found > bound {
-                        nodes[lane].raise(bound, || order.keys(group).into_iter().fold(NOTHING, u64::min));
+                        node.raise(bound, || order.keys(group).into_iter().fold(NOTHING, u64::min));
                     }
                     found
                 }
-                Below::Row(row) => {
-                    let found = self.row(order, base, row);
+                Below::Row(below) => {
+                    let found = self.row(order, from, below)?;
                     if found > bound {
-                        nodes[lane].raise(bound, || tree.least(row));
+                        node.raise(bound, || tree.least(below));
                     }
                     found
                 }
             };
             least = least.min(found);
         }
-        least
+        Some(least)
     }
 
-    fn group<O: Order>(&mut self, order: &O, base: usize, group: usize) -> u64 {
+    /// Looks at a group of slots; returns its least key.
+    fn group<O: Order>(&mut self, order: &O, from: usize, group: usize) -> Option<u64> {
         let keys = order.keys(group);
-        let least = keys.iter().copied().fold(NOTHING, u64::min);
-        let mask = self.members.mask(base + group);
-        if least > self.limit {
-            if mask == u16::MAX || mask != 0 {
-                self.next = self.next.min(least);
-            }
-            return least;
-        }
-        let mut ties = 0_u16;
+        let (mut least, mut ties) = (NOTHING, 0_u16);
         for (lane, key) in keys.iter().enumerate() {
-            ties |= u16::from(*key <= self.limit) << lane;
+            least = least.min(*key);
+            ties |= u16::from(*key <= self.level) << lane;
         }
-        ties &= mask;
-        let first = (base + group) * FAN;
+        let first = from + group * FAN;
+        let members = self.members.lanes(first / FAN);
+        ties &= members;
         if let Some(admits) = self.admits {
-            for lane in lanes(ties) {
+            for lane in bits(ties) {
                 if !admits(self.members.position(first + lane)) {
                     ties &= !(1 << lane);
                 }
             }
         }
         if ties == 0 {
-            for (lane, key) in keys.iter().enumerate() {
-                if mask >> lane & 1 == 1 && *key > self.limit {
-                    self.next = self.next.min(*key);
+            for lane in bits(members) {
+                if keys[lane] > self.level {
+                    self.next = self.next.min(keys[lane]);
                 }
             }
-            return least;
+            return Some(least);
         }
-        let low = lanes(ties).map(|lane| keys[lane]).fold(NOTHING, u64::min);
-        if low < self.limit {
-            self.limit = low;
+        self.add(&keys, first, ties);
+        (self.total < self.crowd).then_some(least)
+    }
+
+    /// Draws between what was found before and the ties of one more group.
+    fn add(&mut self, keys: &[u64; FAN], first: usize, mut ties: u16) {
+        let low = bits(ties).map(|lane| keys[lane]).fold(self.level, u64::min);
+        if low < self.level {
+            self.level = low;
             self.total = 0;
-            for lane in lanes(ties) {
-                if keys[lane] > low {
-                    ties &= !(1 << lane);
-                }
+            self.crowd = u64::MAX;
+        }
+        for lane in bits(ties) {
+            if keys[lane] > low {
+                ties &= !(1 << lane);
             }
         }
-        let weight = self.members.weigh(first, ties);
+        let weight = self.weigh(first, ties);
         self.total += weight;
-        if self.total == weight || below(step(&mut self.seed), self.total) < weight {
+        if self.total == weight || below(stir(&mut self.chance), self.total) < weight {
             self.drawn = (first, ties, weight);
         }
-        least
     }
 
+    fn weigh(&self, first: usize, lanes: u16) -> u64 {
+        if self.members.weights.is_empty() {
+            return u64::from(lanes.count_ones());
+        }
+        bits(lanes).map(|lane| self.members.weight(self.members.position(first + lane))).sum()
+    }
+
+    /// One of the ties that were found, drawn by weight.
     pub(super) fn chosen(&mut self) -> Option<usize> {
-        if self.total == 0 {
-            return None;
-        }
         let (first, ties, weight) = self.drawn;
-        if ties.is_power_of_two() {
-            return Some(self.members.position(first + ties.trailing_zeros() as usize));
-        }
-        let mut left = below(step(&mut self.seed), weight);
-        for lane in lanes(ties) {
-            let position = self.members.position(first + lane);
-            let w = self.members.weight(position);
-            if left < w {
-                return Some(position);
-            }
-            left -= w;
-        }
-        None
+        let mut left = if ties.is_power_of_two() { 0 } else { below(stir(&mut self.chance), weight) };
+        bits(ties).map(|lane| self.members.position(first + lane)).find(|position| {
+            let weight = self.members.weight(*position);
+            let hit = left < weight;
+            left = left.wrapping_sub(weight);
+            hit
+        })
     }
 }
 
-pub(super) fn lanes(mut mask: u16) -> impl Iterator<Item = usize> {
+/// The bits that are set, from the lowest.
+pub(super) fn bits(mut set: u16) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
-        if mask == 0 {
-            return None;
-        }
-        let lane = mask.trailing_zeros() as usize;
-        mask &= mask - 1;
-        Some(lane)
+        let lane = set.trailing_zeros() as usize;
+        set &= set.wrapping_sub(1);
+        (lane < FAN).then_some(lane)
     })
 }
-

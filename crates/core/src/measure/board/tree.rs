@@ -1,4 +1,4 @@
-//! The index over one block of slots: a tree of lower bounds, sixteen to a node.
+//! The index over the slots of one block: a tree of lower bounds, sixteen to a node.
 
 use super::node::{NOTHING, Node};
 
@@ -7,41 +7,43 @@ pub(super) const FAN: usize = 16;
 
 /// The bounds of sixteen siblings, on two cache lines of their own.
 #[repr(align(128))]
-pub(super) struct Row([Node; FAN]);
+struct Row([Node; FAN]);
 
-/// Rows as in a heap: below lane `l` of row `r` lies row `16 r + l + 1`, down to the rows from
-/// `leaf` on, whose nodes bound one group of slots each.
+/// Rows are numbered as in a heap: below lane `l` of row `r` lies row `16 r + l + 1`, down to the
+/// rows from `leaf` on, whose lanes stand for one group of slots each.
 pub(super) struct Tree {
     rows: Box<[Row]>,
     leaf: usize,
-    /// Lanes of the first row in use.
+    /// Lanes of the first row that have something below them.
     width: usize,
 }
 
+/// What a lane stands for.
+pub(super) enum Below {
+    Group(usize),
+    Row(usize),
+}
+
 impl Tree {
-    /// For this many groups, of which nothing is known: all bounds are 0.
+    /// Over this many groups, of which nothing is known yet: 0 is below every key.
     pub(super) fn new(groups: usize) -> Self {
         let (mut leaf, mut reach) = (0, FAN);
         while reach < groups {
             leaf = leaf * FAN + 1;
             reach *= FAN;
         }
-        let rows = leaf + groups.div_ceil(FAN).max(1);
-        let mut rows: Box<[Row]> = (0..rows).map(|_| Row(std::array::from_fn(|_| Node::new(NOTHING)))).collect();
-        let mut width = groups;
-        let (mut start, mut used) = (leaf, groups);
+        let row = |_| Row(std::array::from_fn(|_| Node::new(NOTHING)));
+        let mut rows: Box<[Row]> = (0..leaf + groups.div_ceil(FAN).max(1)).map(row).collect();
+        let (mut first, mut width) = (leaf, groups);
         loop {
-            for at in 0..used {
-                rows[start + at / FAN].0[at % FAN] = Node::new(0);
+            for at in 0..width {
+                rows[first + at / FAN].0[at % FAN] = Node::new(0);
             }
-            width = used;
-            if start == 0 {
-                break;
+            if first == 0 {
+                return Self { rows, leaf, width };
             }
-            used = used.div_ceil(FAN);
-            start = (start - 1) / FAN;
+            (first, width) = ((first - 1) / FAN, width.div_ceil(FAN));
         }
-        Self { rows, leaf, width }
     }
 
     #[inline(always)]
@@ -49,56 +51,72 @@ impl Tree {
         &self.rows[row].0
     }
 
-    /// The group that a node of a leaf row bounds, or else the row below.
     #[inline(always)]
     pub(super) fn below(&self, row: usize, lane: usize) -> Below {
-        if row >= self.leaf {
-            Below::Group((row - self.leaf) * FAN + lane)
-        } else {
+        if row < self.leaf {
             Below::Row(row * FAN + lane + 1)
+        } else {
+            Below::Group((row - self.leaf) * FAN + lane)
         }
     }
 
     /// The least bound of a row.
-    #[inline(always)]
     pub(super) fn least(&self, row: usize) -> u64 {
         self.row(row).iter().map(Node::bound).fold(NOTHING, u64::min)
     }
 
-    /// A lower bound of all keys of the block.
+    /// A lower bound of all keys.
     #[inline(always)]
     pub(super) fn floor(&self) -> u64 {
-        let mut least = NOTHING;
+        let mut floor = NOTHING;
         for node in self.row(0).iter().take(self.width) {
-            least = least.min(node.bound());
+            floor = floor.min(node.bound());
         }
-        least
+        floor
     }
 
-    /// Lets the bounds above a group know of a key that fell.
+    /// Lets all bounds above a group know of a key that fell. Where one is low enough, so are those
+    /// above it, or whoever lowered it is still on the way up.
     #[inline(always)]
     pub(super) fn lower(&self, group: usize, key: u64) {
+        if self.leaf_node(group).is_above(key) {
+            self.lower_path(group, key);
+        }
+    }
+
+    /// Lowers the bounds for a key that is about to fall: from above, so that where one is low
+    /// enough, those above it have been before.
+    #[inline(always)]
+    pub(super) fn prepare(&self, group: usize, key: u64) {
+        if self.leaf_node(group).is_above(key) {
+            self.prepare_path(group, key);
+        }
+    }
+
+    #[inline(always)]
+    fn leaf_node(&self, group: usize) -> &Node {
+        &self.rows[self.leaf + group / FAN].0[group % FAN]
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn lower_path(&self, group: usize, key: u64) {
         let (mut row, mut lane) = (self.leaf + group / FAN, group % FAN);
         while self.rows[row].0[lane].lower(key) && row > 0 {
             (row, lane) = ((row - 1) / FAN, (row - 1) % FAN);
         }
     }
 
-    /// The same for a key that is about to fall, leaving nothing to others.
-    #[inline(always)]
-    pub(super) fn lower_all(&self, group: usize, key: u64) {
-        let (mut row, mut lane) = (self.leaf + group / FAN, group % FAN);
-        loop {
-            self.rows[row].0[lane].lower(key);
-            if row == 0 {
-                return;
-            }
-            (row, lane) = ((row - 1) / FAN, (row - 1) % FAN);
-        }
+    #[cold]
+    #[inline(never)]
+    fn prepare_path(&self, group: usize, key: u64) {
+        self.prepare_from(self.leaf + group / FAN, group % FAN, key);
     }
-}
 
-pub(super) enum Below {
-    Group(usize),
-    Row(usize),
+    fn prepare_from(&self, row: usize, lane: usize, key: u64) {
+        if row > 0 {
+            self.prepare_from((row - 1) / FAN, (row - 1) % FAN, key);
+        }
+        self.rows[row].0[lane].lower(key);
+    }
 }

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use futures_util::task::AtomicWaker;
 use h2::client::{Connection, SendRequest};
@@ -14,7 +15,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep};
 
-use crate::tri::client::{ConnectError, KeepAlive, Options};
+use crate::tri::client::connect::ConnectError;
+use crate::tri::client::{KeepAlive, Options};
 use crate::tri::frame::Framed;
 
 /// What a stream, and all streams together, may receive before we must have read it. Enough to
@@ -24,6 +26,10 @@ const CONNECTION_WINDOW: u32 = 8 * 1024 * 1024;
 
 /// Frames up to this size are taken, so that a middling message comes in one and is not copied.
 const FRAME: u32 = 64 * 1024;
+
+/// How many withdrawn calls are remembered for a moment, so that their late answers are dropped
+/// without a word.
+const REMEMBERED: usize = 1024;
 
 /// What calls and the task know of each other.
 #[derive(Debug, Default)]
@@ -84,6 +90,10 @@ where
         .initial_connection_window_size(CONNECTION_WINDOW)
         .max_frame_size(FRAME)
         .max_header_list_size(options.max_headers)
+        // An answer that comes after its call was withdrawn is no fault of the peer's, however
+        // often it happens in the life of a connection.
+        .max_local_error_reset_streams(None)
+        .max_concurrent_reset_streams(REMEMBERED)
         .handshake::<_, Framed>(stream)
         .await?;
     let mut pings = connection.ping_pong();
@@ -99,7 +109,7 @@ where
         connection,
         probe: Some(sender.clone()),
         state: state.clone(),
-        beat: options.keep_alive.zip(pings).map(|(keep, pings)| Heartbeat::new(keep, pings)),
+        beat: Heartbeat::new(options.keep_alive, pings),
     };
     tokio::spawn(driver);
     Ok((sender, state))
@@ -169,14 +179,17 @@ struct Silent;
 
 struct Heartbeat {
     keep: KeepAlive,
+    interval: Duration,
     pings: PingPong,
     timer: Pin<Box<Sleep>>,
     asked: bool,
 }
 
 impl Heartbeat {
-    fn new(keep: KeepAlive, pings: PingPong) -> Self {
-        Self { keep, pings, timer: Box::pin(tokio::time::sleep(keep.interval)), asked: false }
+    fn new(keep: KeepAlive, pings: Option<PingPong>) -> Option<Self> {
+        let (interval, pings) = keep.interval.zip(pings)?;
+        let timer = Box::pin(tokio::time::sleep(interval));
+        Some(Self { keep, interval, pings, timer, asked: false })
     }
 
     fn poll(&mut self, busy: bool, cx: &mut Context<'_>) -> Poll<Silent> {
@@ -184,7 +197,7 @@ impl Heartbeat {
             && let Poll::Ready(Ok(_)) = self.pings.poll_pong(cx)
         {
             self.asked = false;
-            self.timer.as_mut().reset(Instant::now() + self.keep.interval);
+            self.timer.as_mut().reset(Instant::now() + self.interval);
         }
         while self.timer.as_mut().poll(cx).is_ready() {
             if self.asked {
@@ -192,7 +205,7 @@ impl Heartbeat {
             }
             let ask = busy || self.keep.while_idle;
             self.asked = ask && self.pings.send_ping(Ping::opaque()).is_ok();
-            let wait = if self.asked { self.keep.timeout } else { self.keep.interval };
+            let wait = if self.asked { self.keep.timeout } else { self.interval };
             self.timer.as_mut().reset(Instant::now() + wait);
             if self.asked && self.pings.poll_pong(cx).is_ready() {
                 self.asked = false;

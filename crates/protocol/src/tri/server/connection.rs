@@ -78,6 +78,9 @@ where
         .initial_connection_window_size(CONNECTION_WINDOW)
         .max_frame_size(FRAME)
         .max_concurrent_streams(limits.max_streams)
+        // Callers that withdraw many calls at once are in trouble, not hostile; closing their
+        // connection would fail all the others.
+        .max_pending_accept_reset_streams(usize::try_from(limits.max_streams).ok())
         .max_header_list_size(limits.max_headers)
         .keep_alive_interval(limits.keep_alive_interval)
         .keep_alive_timeout(limits.keep_alive_timeout);

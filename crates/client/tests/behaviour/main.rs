@@ -1,0 +1,24 @@
+//! What a consumer does, seen from outside: public interfaces only, a network in memory, virtual
+//! time. One file per subject.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod actives;
+mod attachments;
+mod broadcast;
+mod builder;
+mod choosing;
+mod churn;
+mod counting;
+mod deadline;
+mod directory;
+mod errors;
+mod failback;
+mod failover;
+mod forking;
+mod links;
+mod policies;
+mod shutdown;
+mod sticky;
+mod warmup;
