@@ -1,5 +1,7 @@
 //! The demo, in small: its document, its tables, and that it leaves no provider behind.
 
+#![allow(clippy::unwrap_used)] // a test may panic
+
 mod common;
 
 use std::net::TcpStream;
@@ -11,8 +13,7 @@ use serde_json::Value;
 fn all_gone(document: &Value) -> bool {
     let rows = document["chapters"]["strategies"].as_array().unwrap();
     let endpoints = rows.iter().flat_map(|row| row["providers"].as_array().unwrap());
-    let mut addresses: Vec<&str> =
-        endpoints.map(|e| e["address"].as_str().unwrap()).collect();
+    let mut addresses: Vec<&str> = endpoints.map(|e| e["address"].as_str().unwrap()).collect();
     addresses.sort_unstable();
     addresses.dedup();
     assert_eq!(addresses.len(), 3);
@@ -35,23 +36,30 @@ fn two_strategies_make_a_document_and_leave_no_provider() {
         assert!(calls > 0 && picks >= calls, "{row:#}");
         assert!(!row["verdict"].as_str().unwrap().is_empty());
     }
-    assert_eq!((&document["fleet"]["providers"], &document["fleet"]["slow"]), (&3.into(), &2.into()));
+    assert_eq!(
+        (&document["fleet"]["providers"], &document["fleet"]["slow"]),
+        (&3.into(), &2.into())
+    );
     assert_eq!(document["findings"].as_array().unwrap().len(), 1);
     assert!(all_gone(&document));
 }
 
 #[test]
 fn every_chapter_shows_what_it_promises() {
-    let document = run("demo --seconds 0.5 --strategy random,consistenthash --providers 3 --slow 1 \
+    let document =
+        run("demo --seconds 0.5 --strategy random,consistenthash --providers 3 --slow 1 \
                         --rate 200 --json")
-    .json();
+        .json();
     let chapters = &document["chapters"];
     let hits = |i: usize| chapters["affinity"][i]["hit_rate"].as_f64().unwrap();
     assert!(hits(1) > hits(0), "{:#}", chapters["affinity"]);
     let [failover, failfast] = chapters["kill"].as_array().unwrap().as_slice() else {
         panic!("{:#}", chapters["kill"])
     };
-    assert_eq!((&failover["policy"], &failfast["policy"]), (&"failover".into(), &"failfast".into()));
+    assert_eq!(
+        (&failover["policy"], &failfast["policy"]),
+        (&"failover".into(), &"failfast".into())
+    );
     assert_eq!(failover["failed"], 0, "{failover:#}");
     assert_ne!(failover["killed"], failfast["killed"]);
     let phases = chapters["weight"]["phases"].as_array().unwrap();

@@ -1,5 +1,7 @@
 //! `equipoise pick` for every strategy: exact orders, shares and owners, and what measurements do.
 
+#![allow(clippy::unwrap_used)] // a test may panic
+
 mod common;
 
 use std::io::Write;
@@ -97,8 +99,10 @@ fn least_active_takes_the_least_and_draws_ties_by_weight() {
 
 #[test]
 fn held_calls_stay_in_flight() {
-    let document = pick("--strategy leastactive --calls 9 --hold --endpoint a:1 --endpoint b:1 \
-                         --endpoint c:1");
+    let document = pick(
+        "--strategy leastactive --calls 9 --hold --endpoint a:1 --endpoint b:1 \
+                         --endpoint c:1",
+    );
     assert_eq!(picks(&document), [3, 3, 3]);
 }
 

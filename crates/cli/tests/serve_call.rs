@@ -1,5 +1,7 @@
 //! `equipoise serve` and `equipoise call` against each other, on the loopback.
 
+#![allow(clippy::unwrap_used)] // a test may panic
+
 mod common;
 
 use std::net::TcpListener;

@@ -1,5 +1,7 @@
 //! Wrong command lines: one line that names the option or key, and the right exit code.
 
+#![allow(clippy::unwrap_used)] // a test may panic
+
 mod common;
 
 use common::{equipoise, run};

@@ -16,11 +16,8 @@ use equipoise_core::port::{BodyFormat, Reply, Request};
 use tokio::time::Instant;
 
 use crate::consumer::{Admitted, Shared};
-use crate::error::{AttemptRecord, CallError};
+use crate::error::{AttemptRecord, CallError, Failed};
 use crate::time::thread_rng;
-
-/// Most failed attempts that an error lists.
-const MAX_RECORDS: usize = 64;
 
 /// Who is asked next.
 pub enum Choice<'a> {
@@ -57,7 +54,7 @@ pub struct Flow {
     pub(crate) timeout: Option<Duration>,
     pub(crate) retries: Option<i64>,
     pub(crate) deadline: Option<Instant>,
-    pub(crate) failed: Mutex<Vec<AttemptRecord>>,
+    pub(crate) failed: Mutex<Failed>,
     /// A call that was provably not sent is moved once, free of charge.
     pub(crate) moved: AtomicBool,
 }
@@ -312,8 +309,8 @@ impl Flow {
     /// of an attempt is what the caller gets.
     pub fn error(&self, last: Failure) -> CallError {
         let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        let attempts = std::mem::take(&mut *failed);
-        let real = attempts.iter().rev().find(|a| !a.address.is_empty());
+        let Failed { made, records } = std::mem::take(&mut *failed);
+        let real = records.iter().rev().find(|a| !a.address.is_empty());
         let none_made = matches!(last.kind, FailureKind::NoProvider | FailureKind::Deadline);
         let failure = match real {
             Some(attempt) if none_made => attempt.failure.clone(),
@@ -324,7 +321,8 @@ impl Flow {
             method: self.request.method.to_string(),
             strategy: self.plan.strategy.about().name.to_owned(),
             policy: self.plan.policy.to_string(),
-            attempts,
+            made,
+            attempts: records,
             failure,
         }
     }
@@ -340,13 +338,7 @@ impl Flow {
     fn note(&self, address: &str, elapsed: Duration, failure: &Failure) {
         let record =
             AttemptRecord { address: address.to_owned(), elapsed, failure: failure.clone() };
-        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        // The first and the last ones tell what happened; a call with endless retries must not
-        // remember them all.
-        if failed.len() == MAX_RECORDS {
-            failed.remove(MAX_RECORDS / 2);
-        }
-        failed.push(record);
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).note(record);
     }
 
     fn note_none(&self, failure: Failure) -> Failure {

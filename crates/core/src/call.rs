@@ -91,8 +91,8 @@ pub struct Tried {
 
 impl Tried {
     /// None yet.
-    pub fn new() -> Self {
-        Self::default()
+    pub const fn new() -> Self {
+        Self { first: [const { None }; INLINE], more: Vec::new() }
     }
 
     /// Remembers an endpoint.
@@ -109,6 +109,7 @@ impl Tried {
     }
 
     /// Whether nothing was tried yet.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.first[0].is_none()
     }

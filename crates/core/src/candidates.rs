@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::balance::{Ask, Picker, Prepare, Shared, Weights};
+use crate::balance::{Ask, Picker, Prepare, Shared, Shortcut, Weights};
 use crate::call::{Key, Tried};
 use crate::clock::Clock;
 use crate::config::parse_duration;
@@ -198,6 +198,8 @@ impl Parameters<'_> {
 pub struct Candidates {
     plan: Arc<Plan>,
     all: Vec<Candidate>,
+    /// What the picker does while everybody is admitted, if that is simple.
+    shortcut: Option<Shortcut>,
     picker: Box<dyn Picker>,
     keyed: bool,
     next_change_ms: Option<i64>,
@@ -217,11 +219,13 @@ impl Candidates {
             .map(|p| (&*p.picker, p.all.as_slice()));
         let prepare = Prepare { plan: &plan, candidates: &all, previous, shared, now_ms };
         let picker = plan.strategy.prepare(&prepare);
+        // With one candidate there is nothing to choose.
+        let shortcut = if all.len() > 1 { picker.shortcut() } else { None };
         let next_change_ms = match about.weights {
             Weights::Ignored => None,
             _ => all.iter().filter_map(|c| c.next_change(now_ms)).min(),
         };
-        Self { keyed: about.keyed, plan, all, picker, next_change_ms }
+        Self { keyed: about.keyed, plan, all, shortcut, picker, next_change_ms }
     }
 
     /// The configuration of the method.
@@ -230,11 +234,13 @@ impl Candidates {
     }
 
     /// In list order.
+    #[inline]
     pub fn all(&self) -> &[Candidate] {
         &self.all
     }
 
     /// Whether calls need a key.
+    #[inline]
     pub fn is_keyed(&self) -> bool {
         self.keyed
     }
@@ -294,15 +300,37 @@ impl Candidates {
         rng: &mut dyn Rng,
         clock: &dyn Clock,
     ) -> Option<usize> {
+        if tried.is_empty()
+            && !check_available
+            && let Some(shortcut) = &self.shortcut
+        {
+            return Some(shortcut.take(rng));
+        }
+        self.choose_by_picker(key, tried, check_available, rng, clock)
+    }
+
+    fn choose_by_picker(
+        &self,
+        key: Option<u32>,
+        tried: &Tried,
+        check_available: bool,
+        rng: &mut dyn Rng,
+        clock: &dyn Clock,
+    ) -> Option<usize> {
         if self.all.len() <= 1 {
             return self.all.len().checked_sub(1);
         }
         let tried = (!tried.is_empty()).then_some(tried);
         let mut ask =
             Ask { candidates: &self.all, key, rng, clock, tried, check_available };
-        if let Some(position) = self.picker.pick(&mut ask) {
-            return Some(position);
+        match self.picker.pick(&mut ask) {
+            Some(position) => Some(position),
+            None => self.choose_anyway(ask),
         }
+    }
+
+    #[cold]
+    fn choose_anyway(&self, mut ask: Ask<'_>) -> Option<usize> {
         ask.tried = None;
         if let Some(position) = self.picker.pick(&mut ask) {
             return Some(position);

@@ -22,6 +22,7 @@ impl MethodId {
     pub const COUNT: usize = METHODS + 1;
 
     /// As a number, for tables.
+    #[inline]
     pub fn index(self) -> usize {
         usize::from(self.0)
     }

@@ -118,11 +118,22 @@ impl Routes {
         branches: impl Iterator<Item = usize>,
         open: impl FnOnce() -> Route,
     ) -> &Route {
-        let id = branches.zip(&self.radix).fold(0_usize, |id, (branch, radix)| {
-            id * radix + branch.min(radix - 1)
-        });
         // In range: each digit is below its radix, and the places are their product.
-        self.places[id].get_or_init(|| Box::new(open()))
+        self.places[self.number(branches)].get_or_init(|| Box::new(open()))
+    }
+
+    /// The route with this number, once a call has used it.
+    #[inline]
+    pub(crate) fn get(&self, number: usize) -> Option<&Route> {
+        self.places.get(number)?.get().map(|route| &**route)
+    }
+
+    /// The number of the route of these branches.
+    #[inline]
+    pub(crate) fn number(&self, branches: impl Iterator<Item = usize>) -> usize {
+        branches.zip(&self.radix).fold(0, |number, (branch, radix)| {
+            number * radix + branch.min(radix - 1)
+        })
     }
 
     /// Every route that a call has used.

@@ -141,7 +141,7 @@ impl fmt::Display for Url {
         if !self.protocol.is_empty() {
             write!(f, "{}://", self.protocol)?;
         }
-        if !self.user.is_empty() {
+        if !self.user.is_empty() || !self.password.is_empty() {
             write!(f, "{}", utf8_percent_encode(&self.user, NON_ALPHANUMERIC))?;
             if !self.password.is_empty() {
                 write!(f, ":{}", utf8_percent_encode(&self.password, NON_ALPHANUMERIC))?;
@@ -182,6 +182,9 @@ fn host_and_port(authority: &str) -> Result<(String, u16), &'static str> {
     }
     if host.chars().any(|c| c.is_whitespace() || c.is_control()) {
         return Err("the host has a blank in it");
+    }
+    if host.contains(['[', ']', '#', '"', '<', '>', '\\']) {
+        return Err("the host has a character that no host has");
     }
     let port = match port {
         None => 0,

@@ -63,6 +63,8 @@ pub struct View {
     strategies: Strategies,
     routers: Vec<(&'static str, Box<dyn Router>)>,
     routes: Routes,
+    /// The route of all calls that name no tag, where they have one in common.
+    untagged: Option<usize>,
     /// Plan of a method without settings of its own; resolved first, so that a bad value is found
     /// before the view is published.
     common: Arc<Plan>,
@@ -122,6 +124,7 @@ impl View {
             health_epoch: build.service.health_epoch(),
             config: build.config.clone(),
             strategies: build.strategies.clone(),
+            untagged: untagged(&routers, &routes),
             routes,
             common: resolve("*")?,
             entries,
@@ -162,6 +165,7 @@ impl View {
     }
 
     /// When prepared weights fall behind the warmup formula, in ms since the epoch.
+    #[inline]
     pub fn next_change_ms(&self) -> Option<i64> {
         Some(self.next_change_ms.load(Relaxed)).filter(|at| *at != NEVER)
     }
@@ -197,6 +201,24 @@ impl View {
     /// The prepared candidates of a call; prepared now if this is the first one on its route.
     #[inline]
     pub fn candidates(&self, call: &Call<'_>, clock: &dyn Clock) -> &Arc<Candidates> {
+        if call.tag.is_none()
+            && call.force_tag.is_none()
+            && let Some(route) = self.untagged.and_then(|number| self.routes.get(number))
+            && let Some(ready) = route.candidates(self.method(call.method))
+        {
+            return ready;
+        }
+        self.candidates_by_routers(call, clock)
+    }
+
+    /// Whether calls that name no tag differ in nothing but their method: what
+    /// [`candidates`](Self::candidates) gave for one of them then holds for the others, as long as
+    /// this view does.
+    pub fn routes_by_tag_alone(&self) -> bool {
+        self.untagged.is_some()
+    }
+
+    fn candidates_by_routers(&self, call: &Call<'_>, clock: &dyn Clock) -> &Arc<Candidates> {
         let branches = self.routers.iter().map(|(_, router)| router.branch(call));
         let route = self.routes.route(branches, || self.open_route(call));
         let method = self.method(call.method);
@@ -210,6 +232,7 @@ impl View {
     ///
     /// # Errors
     /// Nobody is left, or a keyed strategy got no key.
+    #[inline]
     pub fn choose<'v>(
         &'v self,
         call: &Call<'_>,
@@ -218,14 +241,16 @@ impl View {
         clock: &dyn Clock,
     ) -> Result<&'v Candidate, Failure> {
         let candidates = self.candidates(call, clock);
-        let key = candidates.key_hash(call.key)?;
+        let key = if candidates.is_keyed() { candidates.key_hash(call.key)? } else { None };
         let position = candidates.choose(key, tried, self.health_changed(), rng, clock);
-        position
-            .and_then(|p| candidates.all().get(p))
-            .ok_or_else(|| self.no_provider(call))
+        match position.and_then(|p| candidates.all().get(p)) {
+            Some(candidate) => Ok(candidate),
+            None => Err(self.no_provider(call)),
+        }
     }
 
     /// Why nobody is left: how many candidates each stage left.
+    #[cold]
     pub fn no_provider(&self, call: &Call<'_>) -> Failure {
         let stages: Vec<String> =
             self.stages(call).into_iter().map(|(name, left)| format!("{name} {left}")).collect();
@@ -374,6 +399,12 @@ impl View {
         let hash = self.candidates(call, clock).key_hash(call.key)?;
         Ok(hash.map_or(Key::Missing, Key::Hashed))
     }
+}
+
+/// The route of calls without a tag, if no router looks at anything else of them.
+fn untagged(routers: &[(&'static str, Box<dyn Router>)], routes: &Routes) -> Option<usize> {
+    let branches: Option<Vec<usize>> = routers.iter().map(|(_, r)| r.untagged()).collect();
+    Some(routes.number(branches?.into_iter()))
 }
 
 /// The list without disabled providers and without repetitions: the first place counts, and the

@@ -3,18 +3,19 @@
 
 use std::fmt;
 use std::sync::atomic::{
-    AtomicBool,
+    AtomicBool, AtomicU64,
     Ordering::{Acquire, Release},
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arc_swap::{ArcSwap, Cache};
+use arc_swap::ArcSwap;
 use equipoise_core::balance::{NameTaken, Strategies, Strategy};
-use equipoise_core::call::{Call, Tried};
-use equipoise_core::candidates::Candidate;
+use equipoise_core::call::{Call, Method, Tried};
+use equipoise_core::candidates::{Candidate, Candidates};
 use equipoise_core::clock::Clock;
 use equipoise_core::config::{Config, ConfigError, Place};
 use equipoise_core::endpoint::{Endpoint, Service};
+use equipoise_core::methods::MethodId;
 use equipoise_core::outcome::{Failure, Outcome};
 use equipoise_core::report::Report;
 use equipoise_core::rng::{Rng, RngSource};
@@ -44,7 +45,10 @@ pub enum BalancerError {
 pub struct Balancer(Arc<Inner>);
 
 struct Inner {
-    view: Arc<ArcSwap<View>>,
+    view: ArcSwap<View>,
+    /// Grows after each new view, so that whoever keeps one at hand sees with one read whether it
+    /// is still the newest.
+    version: AtomicU64,
     service: Arc<Service>,
     strategies: Strategies,
     clock: AnyClock,
@@ -122,7 +126,7 @@ impl Balancer {
     /// # Errors
     /// There is no endpoint, or a keyed strategy got no key.
     pub fn pick(&self, call: &Call<'_>) -> Result<Ticket, Failure> {
-        self.pick_except(call, &Tried::new())
+        self.pick_except(call, &UNTRIED)
     }
 
     /// The same, preferring endpoints that were not tried.
@@ -142,7 +146,9 @@ impl Balancer {
     /// the fastest way to pick.
     pub fn local(&self) -> Local {
         Local {
-            view: Cache::new(self.0.view.clone()),
+            version: self.0.version.load(Acquire),
+            ready: Vec::new(),
+            view: self.0.view.load_full(),
             rng: OwnRng(fastrand::Rng::with_seed(self.0.rng.next_u64())),
             inner: self.0.clone(),
         }
@@ -206,6 +212,7 @@ impl Inner {
         })?;
         *written = next;
         self.view.store(Arc::new(view));
+        self.version.fetch_add(1, Release);
         Ok(())
     }
 
@@ -217,6 +224,9 @@ impl Inner {
         Ok(Ticket { ticket, clock: self.clock.clone() })
     }
 }
+
+/// Nobody was tried.
+static UNTRIED: Tried = Tried::new();
 
 /// A generator shared by all threads, as the one that a pick may change.
 struct Borrowed<'a>(&'a dyn RngSource);
@@ -275,7 +285,11 @@ impl Ticket {
 /// A balancer with the view and a generator at hand, for one thread or task.
 pub struct Local {
     inner: Arc<Inner>,
-    view: Cache<Arc<ArcSwap<View>>, Arc<View>>,
+    view: Arc<View>,
+    version: u64,
+    /// By method: the candidates of calls without a tag, once they have been used and as long as
+    /// nothing changes by time alone.
+    ready: Vec<Option<Arc<Candidates>>>,
     rng: OwnRng,
 }
 
@@ -287,7 +301,7 @@ impl Local {
     #[inline]
     pub fn pick(&mut self, call: &Call<'_>) -> Result<Ticket, Failure> {
         let clock = self.inner.clock.clone();
-        let candidate = self.choose(call, &Tried::new())?;
+        let candidate = self.choose(call, &UNTRIED)?;
         Ok(Ticket { ticket: CoreTicket::start(candidate, clock.get()), clock })
     }
 
@@ -298,10 +312,67 @@ impl Local {
     /// There is no endpoint, or a keyed strategy got no key.
     #[inline]
     pub fn choose(&mut self, call: &Call<'_>, tried: &Tried) -> Result<&Candidate, Failure> {
-        if self.inner.due(self.view.load()) {
-            self.inner.step();
+        let Some((method, position)) = self.choose_at_hand(call, tried) else {
+            return self.choose_on_view(call, tried);
+        };
+        let ready = self.ready.get(method.index()).and_then(Option::as_ref);
+        match ready.and_then(|ready| ready.all().get(position)) {
+            Some(candidate) => Ok(candidate),
+            None => Err(self.view.no_provider(call)),
         }
-        self.view.load().choose(call, tried, &mut self.rng, self.inner.clock.get())
+    }
+
+    /// What nearly all calls need: no tag, nobody tried, nothing changed.
+    #[inline]
+    fn choose_at_hand(&mut self, call: &Call<'_>, tried: &Tried) -> Option<(MethodId, usize)> {
+        let Method::Id(method) = call.method else { return None };
+        let plain = call.tag.is_none() && call.force_tag.is_none() && tried.is_empty();
+        if !plain
+            || self.inner.version.load(Acquire) != self.version
+            || self.view.health_changed()
+        {
+            return None;
+        }
+        let ready = self.ready.get(method.index())?.as_ref()?;
+        // A key that is missing is found missing once more, where there is an error to return.
+        let key = if ready.is_keyed() { ready.key_hash(call.key).ok()? } else { None };
+        let clock = self.inner.clock.get();
+        let position = ready.choose(key, tried, false, &mut self.rng, clock)?;
+        Some((method, position))
+    }
+
+    #[inline(never)]
+    fn choose_on_view(&mut self, call: &Call<'_>, tried: &Tried) -> Result<&Candidate, Failure> {
+        if self.inner.version.load(Acquire) != self.version {
+            self.renew();
+        }
+        if self.inner.due(&self.view) {
+            self.step();
+        }
+        let clock = self.inner.clock.get();
+        if self.view.routes_by_tag_alone() && call.tag.is_none() && call.force_tag.is_none() {
+            let candidates = self.view.candidates(call, clock);
+            if candidates.next_change_ms().is_none() {
+                let place = self.view.method(call.method).index();
+                self.ready.resize(self.ready.len().max(place + 1), None);
+                self.ready[place] = Some(candidates.clone());
+            }
+        }
+        self.view.choose(call, tried, &mut self.rng, clock)
+    }
+
+    #[cold]
+    fn renew(&mut self) {
+        self.ready.clear();
+        // In this order: should another view come in between, the next pick renews once more.
+        self.version = self.inner.version.load(Acquire);
+        self.view = self.inner.view.load_full();
+    }
+
+    #[cold]
+    fn step(&mut self) {
+        self.inner.step();
+        self.renew();
     }
 }
 
@@ -397,7 +468,8 @@ impl BalancerBuilder {
             clock: clock.get(),
         })?;
         Ok(Balancer(Arc::new(Inner {
-            view: Arc::new(ArcSwap::from_pointee(view)),
+            view: ArcSwap::from_pointee(view),
+            version: AtomicU64::new(0),
             service,
             strategies: self.strategies,
             clock,

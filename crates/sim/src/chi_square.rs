@@ -135,7 +135,10 @@ mod tests {
                     term *= x / 2.0 / f64::from(i);
                 }
                 let got = survival(x, degrees);
-                assert!((got - sum).abs() <= 1e-10 * sum.max(1e-3), "{x} at {degrees}: {got} {sum}");
+                assert!(
+                    (got - sum).abs() <= 1e-10 * sum.max(1e-3),
+                    "{x} at {degrees}: {got} {sum}"
+                );
             }
         }
     }

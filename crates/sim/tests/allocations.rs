@@ -1,5 +1,7 @@
 //! No pick allocates, and no attempt, once the first call of a method has prepared the view.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 

@@ -1,10 +1,13 @@
 //! Reported faults of load-aware strategies: counts that leak, exact minima, response times.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
+
 mod support;
 
+use equipoise_core::call::Tried;
 use equipoise_core::outcome::{FailureKind, Outcome};
 use equipoise_core::ticket::Ticket;
-use equipoise_sim::scene::Scene;
+use equipoise_sim::scene::{Scene, providers};
 use support::*;
 
 /// So many attempts in flight at each place.
@@ -100,6 +103,38 @@ fn case_042_the_least_busy_one_itself_is_chosen() {
         let seen = counts(&mut scene, 1000);
         assert_eq!(seen[least], 1000, "{active:?}: {seen:?}");
         drop(open);
+    }
+}
+
+/// The same where not every one is looked at: up to a thousand, whole and in part.
+#[test]
+fn case_042_the_least_busy_one_among_many() {
+    for n in [33, 100, 1000] {
+        for strategy in ["leastactive", "shortestresponse"] {
+            let mut scene = Scene::new(strategy, &providers(&vec![100; n])).unwrap();
+            // All answer in 10 ms, so that only the attempts in flight differ.
+            for place in 0..n {
+                let ticket = scene.start_at(&CALL, place);
+                scene.clock.shift_micros(10_000);
+                ticket.finish(Outcome::Success, &*scene.clock);
+            }
+            let (least, next) = (n * 2 / 3, n / 3);
+            let busy = |place| if place == least { 0 } else { 1 + usize::from(place != next) };
+            let open = held(&scene, &(0..n).map(busy).collect::<Vec<_>>());
+            assert_eq!(counts(&mut scene, 200)[least], 200, "{strategy} among {n}");
+            let mut tried = Tried::new();
+            tried.add(scene.endpoint(least).clone());
+            for _ in 0..200 {
+                assert_eq!(scene.pick_after(&CALL, &tried).ok(), Some(next), "{strategy}, {n}");
+            }
+            scene.endpoint(next).set_available(false);
+            for _ in 0..200 {
+                let place = scene.pick_after(&CALL, &tried).unwrap();
+                assert!(place != least && place != next, "{strategy} among {n}");
+            }
+            scene.endpoint(next).set_available(true);
+            drop(open);
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Reported faults of tags and of precedence between consumer and provider, end to end.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
+
 mod support;
 
 use equipoise_core::call::Call;

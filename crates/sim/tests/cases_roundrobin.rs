@@ -1,10 +1,12 @@
 //! Reported faults of weighted round robin: order, state over changes of weight and membership, and
 //! nodes that warm up.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
+
 mod support;
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Barrier, Mutex, RwLock};
+use std::sync::{Arc, Barrier, RwLock};
 
 use equipoise_core::call::Tried;
 use equipoise_core::clock::ManualClock;
@@ -99,42 +101,24 @@ fn case_013_no_call_is_without_an_answer_and_each_weight_is_exact() {
 
 #[test]
 fn case_019_two_first_calls_at_once_share_one_state() {
-    const ROUNDS: usize = 10_000;
-    let now = Mutex::new(scene("roundrobin", &[1, 1]));
-    let (start, end) = (Barrier::new(3), Barrier::new(3));
-    let picked = Mutex::new([0; 2]);
-    let one = |first: bool| {
-        for _ in 0..ROUNDS {
+    for round in 0..10_000 {
+        let mut scene = scene("roundrobin", &[1, 1]);
+        let (view, clock, start) = (scene.view().clone(), scene.clock.clone(), Barrier::new(2));
+        let first = || {
             start.wait();
-            let (view, clock, scene_places) = {
-                let scene = now.lock().unwrap();
-                let places = [scene.endpoint(0).clone(), scene.endpoint(1).clone()];
-                (scene.view().clone(), scene.clock.clone(), places)
-            };
-            // Both threads make the first pick of this method, one goes on with two more.
-            for _ in 0..1 + usize::from(first) * 2 {
-                let mut rng = SeededRng::new(0);
-                let chosen = view.choose(&CALL, &Tried::new(), &mut rng, &*clock).unwrap();
-                let place = scene_places.iter().position(|e| Arc::ptr_eq(e, chosen.endpoint()));
-                picked.lock().unwrap()[place.unwrap()] += 1;
-            }
-            end.wait();
-        }
-    };
-    std::thread::scope(|scope| {
-        scope.spawn(|| one(true));
-        scope.spawn(|| one(false));
-        for round in 0..ROUNDS {
-            *picked.lock().unwrap() = [0; 2];
-            *now.lock().unwrap() = scene("roundrobin", &[1, 1]);
-            start.wait();
-            end.wait();
-            assert_eq!(*picked.lock().unwrap(), [2, 2], "round {round}");
-            let scene = now.lock().unwrap();
-            assert_eq!(scene.service().live_endpoints(), 2);
-            assert_eq!(scene.view().open_routes().map(|r| r.ready().count()).sum::<usize>(), 1);
-        }
-    });
+            let chosen = view.choose(&CALL, &Tried::new(), &mut SeededRng::new(0), &*clock);
+            chosen.unwrap().endpoint().clone()
+        };
+        let endpoints: Vec<_> = std::thread::scope(|scope| {
+            let both = [scope.spawn(first), scope.spawn(first)];
+            both.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let mut picked = counts(&mut scene, 2);
+        endpoints.iter().for_each(|endpoint| picked[scene.place_of(endpoint).unwrap()] += 1);
+        assert_eq!(picked, [2, 2], "round {round}");
+        assert_eq!(scene.service().live_endpoints(), 2);
+        assert_eq!(scene.view().open_routes().map(|route| route.ready().count()).sum::<usize>(), 1);
+    }
 }
 
 /// One thread that publishes views, four that pick.
@@ -157,11 +141,11 @@ fn case_020_a_weight_that_flips_under_picks_is_never_torn() {
                 }
             });
         }
+        let _over = Over(&over);
         for flip in 0..2000 {
             scene.push(&weighted(&[100, if flip % 2 == 0 { 50 } else { 100 }])).unwrap();
             *current.write().unwrap() = scene.view().clone();
         }
-        over.store(true, Relaxed);
     });
     let after = counts(&mut scene, 1000);
     assert!(after.iter().all(|n| n.abs_diff(500) <= 2), "{after:?}");

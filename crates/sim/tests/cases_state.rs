@@ -1,6 +1,8 @@
 //! Reported faults of state that outlives a list, or ought to: counts over pushes, stale positions,
 //! what is left behind.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
+
 mod support;
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -16,7 +18,7 @@ use equipoise_core::service::ServiceKey;
 use equipoise_core::ticket::Ticket;
 use equipoise_core::url::Url;
 use equipoise_core::view::{Build, View};
-use equipoise_sim::scene::{Scene, START_MS, providers, strategy_names};
+use equipoise_sim::scene::{START_MS, Scene, providers, strategy_names};
 use support::*;
 
 #[test]
@@ -75,7 +77,8 @@ fn case_015_positions_of_a_longer_list_are_not_used_on_a_shorter_one() {
                 let (clock, ab) = (&clock, &ab);
                 scope.spawn(move || {
                     let mut rng = SeededRng::new(seed);
-                    while !over.load(Relaxed) || of_short.lock().unwrap().iter().sum::<u64>() < 4000 {
+                    while !over.load(Relaxed) || of_short.lock().unwrap().iter().sum::<u64>() < 4000
+                    {
                         let view = current.read().unwrap().clone();
                         let mut mine = [0; 2];
                         for _ in 0..250 {
@@ -91,11 +94,11 @@ fn case_015_positions_of_a_longer_list_are_not_used_on_a_shorter_one() {
                     }
                 });
             }
+            let _over = Over(&over);
             for flip in 0..400 {
                 scene.push(if flip % 2 == 0 { &long } else { &short }).unwrap();
                 *current.write().unwrap() = scene.view().clone();
             }
-            over.store(true, Relaxed);
         });
         assert_percent(&*of_short.lock().unwrap(), 0, 50.0, 5.0);
     }
@@ -111,11 +114,10 @@ fn case_021_many_methods_and_lists_at_once_agree_on_every_key() {
         keys.iter().map(|key| scene.pick(&Call::new(&names[0]).key(key)).unwrap()).collect();
     let abc = [0, 1, 2].map(|place| scene.endpoint(place).clone());
     let (current, clock) = (RwLock::new(scene.view().clone()), scene.clock.clone());
-    let running = Mutex::new(16);
     std::thread::scope(|scope| {
         for seed in 0..16 {
             let (names, keys, alone, abc) = (&names, &keys, &alone, &abc);
-            let (current, clock, running) = (&current, &clock, &running);
+            let (current, clock) = (&current, &clock);
             scope.spawn(move || {
                 let mut rng = SeededRng::new(seed);
                 for _ in 0..10_000 {
@@ -126,10 +128,9 @@ fn case_021_many_methods_and_lists_at_once_agree_on_every_key() {
                     let chosen = view.choose(&call, &Tried::new(), &mut rng, &**clock).unwrap();
                     assert!(Arc::ptr_eq(chosen.endpoint(), &abc[alone[key]]));
                 }
-                *running.lock().unwrap() -= 1;
             });
         }
-        while *running.lock().unwrap() > 0 {
+        for _ in 0..200 {
             scene.push(&weighted(&[100, 100, 100])).unwrap();
             *current.write().unwrap() = scene.view().clone();
         }
@@ -160,6 +161,35 @@ fn case_150_what_a_restart_leaves_behind_dies() {
         assert_eq!(scene.service().live_endpoints(), 1, "{strategy}");
         assert_eq!(seen.iter().filter(|e| e.strong_count() > 0).count(), 1, "{strategy}");
     }
+}
+
+/// What was measured of a method that nobody calls any more dies with the next view, unless one of
+/// its calls is still in flight; names are bounded.
+#[test]
+fn case_150_methods_that_nobody_calls_are_left_behind() {
+    let mut scene = scene("leastactive", &[100, 100]);
+    let ready = |scene: &Scene| -> usize {
+        scene.view().open_routes().map(|route| route.ready().count()).sum()
+    };
+    for method in 0..1000 {
+        let name = format!("method{method}");
+        let ticket = scene.start(&Call::new(&name)).unwrap();
+        ticket.finish(Outcome::Success, &*scene.clock);
+    }
+    assert_eq!(ready(&scene), 257);
+    let open = scene.start(&Call::new("method7")).unwrap();
+    let idle = scene.candidate(&Call::new("method8"), 0, |c| Arc::downgrade(c.measurements()));
+    scene.clock.advance_ms(599_999);
+    scene.rebuild().unwrap();
+    assert_eq!(ready(&scene), 257);
+    scene.clock.advance_ms(1);
+    scene.rebuild().unwrap();
+    assert_eq!(ready(&scene), 1);
+    assert_eq!(idle.strong_count(), 0);
+    let held = scene.place_of(open.endpoint()).unwrap();
+    assert_eq!(scene.active(&Call::new("method7"), held), 1);
+    drop(open);
+    assert_eq!(scene.active(&Call::new("method7"), held), 0);
 }
 
 #[test]
@@ -220,18 +250,18 @@ fn case_190_flapping_providers_crash_nobody() {
                     }
                 });
             }
+            let _over = Over(&over);
             let mut chance = SeededRng::new(190);
             for _ in 0..200 {
                 let bits = chance.next_u64();
-                let up = |place: &usize| *place == (bits >> 40) as usize % 20 || bits >> place & 1 == 0;
-                let list: Vec<&String> =
-                    (0..20).filter(up).map(|place| &all[place]).collect();
+                let up =
+                    |place: &usize| *place == (bits >> 40) as usize % 20 || bits >> place & 1 == 0;
+                let list: Vec<&String> = (0..20).filter(up).map(|place| &all[place]).collect();
                 scene.push(&list).unwrap();
                 scene.endpoint(0).set_available(bits >> 63 == 0);
                 scene.clock.advance_ms(1);
                 *current.write().unwrap() = scene.view().clone();
             }
-            over.store(true, Relaxed);
         });
         scene.push(&all).unwrap();
         for place in 0..20 {

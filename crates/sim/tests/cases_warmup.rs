@@ -1,5 +1,7 @@
 //! Reported faults of warmup, end to end: provider parameters in, weights of candidates out.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
+
 mod support;
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};

@@ -1,5 +1,7 @@
 //! Reported faults of weights: shares, zero and unset, sums beyond 32 bits, duplicates in a list.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
+
 mod support;
 
 use equipoise_core::call::{Call, Tried};

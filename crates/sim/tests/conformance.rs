@@ -1,6 +1,8 @@
 //! Every strategy that we ship is put to its claims, and every strategy and router that has a file
 //! has a row in its table.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,7 @@
 //! The virtual-time world: what it reports follows from its endpoints, and nothing else.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
+
 use equipoise_sim::chi_square::fit;
 use equipoise_sim::scene::{START_MS, strategy_names};
 use equipoise_sim::world::{Model, Report, World};

@@ -25,11 +25,7 @@ pub(crate) struct Target {
 ///
 /// # Errors
 /// Too few or too many words, a word that is not what its place asks for.
-pub(crate) fn target(
-    urls: &str,
-    words: &[String],
-    types: Option<&str>,
-) -> anyhow::Result<Target> {
+pub(crate) fn target(urls: &str, words: &[String], types: Option<&str>) -> anyhow::Result<Target> {
     let urls = read_urls(urls)?;
     let paths: Vec<&str> = urls.iter().map(|u| u.path.as_str()).collect();
     let (service, words) = match paths.split_first() {
@@ -70,9 +66,8 @@ fn too_few(form: &str) -> Usage {
 }
 
 fn read_urls(text: &str) -> anyhow::Result<Vec<Url>> {
-    let read = |text: String| {
-        Url::parse(&text).map_err(|error| usage(format!("URL: {error}")).into())
-    };
+    let read =
+        |text: String| Url::parse(&text).map_err(|error| usage(format!("URL: {error}")).into());
     split(text).into_iter().map(read).collect()
 }
 
@@ -166,9 +161,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named() {
-        let error = |url, w: &[&str], types| {
-            target(url, &words(w), types).unwrap_err().to_string()
-        };
+        let error = |url, w: &[&str], types| target(url, &words(w), types).unwrap_err().to_string();
         assert!(error("h:0", &["a.B", "m", "1"], None).starts_with("URL: "));
         assert!(error("h:1", &["a.B", "m", "{x"], None).starts_with("JSON: "));
         assert!(error("h:1", &["a.B", "m", "in t", "1"], None).starts_with("TYPES: "));

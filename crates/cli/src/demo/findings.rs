@@ -42,9 +42,8 @@ pub(crate) fn of(chapters: &Chapters, plan: &Plan) -> Vec<Finding> {
 }
 
 fn stalls(rows: &[strategies::Row], plan: &Plan) -> Option<Finding> {
-    let by_p99 = |a: &&strategies::Row, b: &&strategies::Row| {
-        a.summary.p99_ms.total_cmp(&b.summary.p99_ms)
-    };
+    let by_p99 =
+        |a: &&strategies::Row, b: &&strategies::Row| a.summary.p99_ms.total_cmp(&b.summary.p99_ms);
     let best = rows.iter().min_by(by_p99)?;
     let worst = rows.iter().max_by(by_p99)?;
     let told = |row: &strategies::Row| {
@@ -67,8 +66,7 @@ fn stalls(rows: &[strategies::Row], plan: &Plan) -> Option<Finding> {
 }
 
 fn caches(rows: &[affinity::Row]) -> Option<Finding> {
-    let by_hits =
-        |a: &&affinity::Row, b: &&affinity::Row| a.hit_rate.total_cmp(&b.hit_rate);
+    let by_hits = |a: &&affinity::Row, b: &&affinity::Row| a.hit_rate.total_cmp(&b.hit_rate);
     let best = rows.iter().max_by(by_hits)?;
     let worst = rows.iter().min_by(by_hits)?;
     let told =

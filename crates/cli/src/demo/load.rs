@@ -74,7 +74,8 @@ pub(crate) async fn run(consumer: &Consumer, load: &Load) -> Tally {
     let mut due = Duration::ZERO;
     loop {
         due += gap(&mut rng, load.rate);
-        let key = format!("{}{}", load.prefix, (&mut rng as &mut dyn Rng).below(load.keys as usize));
+        let key =
+            format!("{}{}", load.prefix, (&mut rng as &mut dyn Rng).below(load.keys as usize));
         if due >= load.length {
             break;
         }
@@ -154,7 +155,8 @@ mod tests {
 
     #[test]
     fn quantiles_are_the_smallest_times_that_enough_calls_kept_to() {
-        let tally = Tally { micros: (1..=200).rev().map(|m| m * 1000).collect(), ..Tally::default() };
+        let tally =
+            Tally { micros: (1..=200).rev().map(|m| m * 1000).collect(), ..Tally::default() };
         let summary = tally.summary();
         assert_eq!((summary.p50_ms, summary.p99_ms, summary.max_ms), (100.0, 198.0, 200.0));
         assert_eq!((summary.calls, summary.mean_ms), (200, 100.5));

@@ -71,9 +71,7 @@ pub(crate) fn report(text: &str) -> Result<LoadReport, String> {
 
 fn cut(text: &str, form: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
-        Some((address, value)) if !address.is_empty() => {
-            Ok((address.to_owned(), value.to_owned()))
-        }
+        Some((address, value)) if !address.is_empty() => Ok((address.to_owned(), value.to_owned())),
         _ => Err(format!("write {form}")),
     }
 }

@@ -105,7 +105,9 @@ impl World {
             match last.iter().find(|(c, _)| std::ptr::eq(*c, candidate)) {
                 Some((_, ticket)) => ticket.report(&report.text, &*self.clock),
                 // Without a sample it comes with an attempt that counts for nothing else.
-                None => CoreTicket::start(candidate, &*self.clock).report(&report.text, &*self.clock),
+                None => {
+                    CoreTicket::start(candidate, &*self.clock).report(&report.text, &*self.clock)
+                }
             }
         }
         last.into_iter().for_each(|(_, ticket)| self.succeed(ticket));
@@ -187,8 +189,7 @@ impl World {
         tried: &Tried,
     ) -> anyhow::Result<Vec<Option<f64>>> {
         let all = candidates.all();
-        let left: Vec<&Candidate> =
-            all.iter().filter(|c| !tried.contains(c.endpoint())).collect();
+        let left: Vec<&Candidate> = all.iter().filter(|c| !tried.contains(c.endpoint())).collect();
         if left.len() == all.len() || left.is_empty() {
             return Ok((0..all.len()).map(|p| candidates.expected_share(p)).collect());
         }
@@ -198,9 +199,10 @@ impl World {
             return Ok(vec![None; all.len()]);
         }
         let view = self.balancer.view();
-        let urls = view.entries().iter().filter(|e| {
-            left.iter().any(|c| Arc::ptr_eq(c.endpoint(), e.endpoint()))
-        });
+        let urls = view
+            .entries()
+            .iter()
+            .filter(|e| left.iter().any(|c| Arc::ptr_eq(c.endpoint(), e.endpoint())));
         let alone = self.without_routers(urls.map(|e| Url::clone(e.url())).collect(), call)?;
         let mut shares = (0..alone.all().len()).map(|p| alone.expected_share(p));
         let share = |c: &Candidate| match tried.contains(c.endpoint()) {

@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
+use equipoise::SystemClock;
 use equipoise::core::clock::Clock;
 use equipoise::core::service::ServiceKey;
 use equipoise::core::url::Url;
-use equipoise::SystemClock;
 use equipoise::protocol::Server;
 use tokio::sync::oneshot;
 

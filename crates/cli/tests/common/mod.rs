@@ -1,6 +1,7 @@
 //! Runs the built binary, and reads what it prints.
 
 #![allow(dead_code)] // each test binary uses its part
+#![allow(clippy::unwrap_used)] // a test may panic
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdin, Command, Stdio};

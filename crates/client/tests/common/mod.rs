@@ -8,7 +8,7 @@ use equipoise_client::{CallError, Consumer, ConsumerBuilder};
 use equipoise_core::report::EndpointReport;
 
 pub(crate) use network::{
-    At, Door, Network, Seen, answers, answers_with, fails, fails_with, goes_away, panics, silence,
+    Door, Network, Seen, answers, answers_with, fails, fails_with, goes_away, panics, silence,
 };
 
 /// The four providers of the scenarios.

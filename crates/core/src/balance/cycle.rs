@@ -16,8 +16,8 @@
 //! A pick is one shared atomic addition and one table read, whatever the number of candidates: no
 //! lock, no allocation, no waiting. Cycles above 65 536 turns are not laid out as a table: there a
 //! pick takes a short lock, for one pass over at most 64 candidates or an amortized O(log d), with
-//! d different weights. Building costs O(turns) above 64 candidates, O(turns · candidates) up to
-//! there.
+//! d different weights. Building costs O(turns · candidates) up to 64 candidates; above, O(turns), and
+//! after a change O(log n) for each of the first 4 096 to 16 384 turns.
 //!
 //! # State
 //!
@@ -55,6 +55,7 @@ mod wheel;
 
 use std::sync::{Arc, PoisonError};
 
+use self::credit::TURN;
 use self::deadline::Deadlines;
 use self::drawn::Drawn;
 use self::smooth::Smooth;
@@ -91,7 +92,7 @@ impl Rotation {
     /// `weights` are the effective ones, in list order; their sum may exceed 32 bits.
     pub fn new(weights: &[u32]) -> Option<Self> {
         let drawn = Drawn::new(weights)?;
-        Some(Self::build(weights.into(), &drawn, Box::default()))
+        Some(Self::build(weights.into(), &drawn, Box::default(), 0))
     }
 
     /// The rotation that follows `old` after a change of weights or candidates.
@@ -105,15 +106,18 @@ impl Rotation {
         weights: &[u32],
     ) -> Option<Self> {
         let drawn = Drawn::new(weights)?;
-        let credits = old.credits();
+        let (pace, credits) = old.credits();
         let carried = drawn.at.iter().map(|position| {
             // A turn taken while nothing had a weight says nothing about weights, nor the reverse.
             let comparable = old.is_idle() == drawn.idle;
             let before = previous(*position as usize).filter(|_| comparable)?;
             credits.get(before).copied().flatten()
         });
-        let seed = credit::settle(carried.collect(), drawn.total);
-        Some(Self::build(weights.into(), &drawn, seed))
+        // Above, the bound rules out bursts, and up to one turn from before the change may meet one
+        // from after it.
+        let limit = if weights.len() <= SMOOTH_UP_TO { TURN } else { 2 * TURN };
+        let seed = credit::settle(carried.collect(), limit, drawn.total);
+        Some(Self::build(weights.into(), &drawn, seed, pace))
     }
 
     /// A rotation over the same candidates and weights that starts anew, for another method; it
@@ -126,7 +130,7 @@ impl Rotation {
             }
             _ => {
                 let drawn = Drawn::new(&weights).unwrap_or_default();
-                Self::build(weights, &drawn, seed)
+                Self::build(weights, &drawn, seed, 0)
             }
         }
     }
@@ -164,11 +168,11 @@ impl Rotation {
         }
     }
 
-    fn build(weights: Arc<[u32]>, drawn: &Drawn, seed: Box<[i64]>) -> Self {
+    fn build(weights: Arc<[u32]>, drawn: &Drawn, seed: Box<[i64]>, pace: u64) -> Self {
         let order = if weights.len() <= SMOOTH_UP_TO {
             smooth_order(drawn, &seed)
         } else {
-            deadline_order(drawn, &seed)
+            deadline_order(drawn, &seed, pace)
         };
         let total = weights.iter().copied().map(u64::from).sum();
         Self { weights, total, seed, order }
@@ -178,33 +182,32 @@ impl Rotation {
         self.total == 0
     }
 
-    /// What each candidate is owed now, in units of [`credit::TURN`]; `None` for who has no turns.
-    fn credits(&self) -> Vec<Option<i64>> {
+    /// How many turns were taken since the start of the cycle or the last change, and what each
+    /// candidate is owed now, in units of [`TURN`]; `None` for who has no turns.
+    fn credits(&self) -> (u64, Vec<Option<i64>>) {
         let drawn = Drawn::new(&self.weights).unwrap_or_default();
-        let owed = match &self.order {
-            Order::Smooth(smooth) => lock(smooth).credits(),
-            Order::Wheel(wheel) => self.owed(&drawn, wheel.served(self.weights.len())),
-            Order::Deadlines(deadlines) => {
-                let served = lock(deadlines).served(self.weights.len());
-                self.owed(&drawn, served)
-            }
+        let n = self.weights.len();
+        let (taken, owed) = match &self.order {
+            Order::Smooth(smooth) => (0, lock(smooth).credits()),
+            Order::Wheel(wheel) => self.owed(&drawn, wheel.served(n)),
+            Order::Deadlines(deadlines) => self.owed(&drawn, lock(deadlines).served(n)),
         };
-        let mut credits = vec![None; self.weights.len()];
+        let mut credits = vec![None; n];
         for (position, owed) in drawn.at.iter().zip(owed) {
             credits[*position as usize] = Some(owed);
         }
-        credits
+        (taken, credits)
     }
 
-    /// The credit of each drawn candidate after `turns` turns, of which position p had `served[p]`.
-    fn owed(&self, drawn: &Drawn, (turns, served): (u64, Vec<u64>)) -> Vec<i64> {
+    /// The credit of each drawn candidate after `taken` turns, of which position p had `served[p]`.
+    fn owed(&self, drawn: &Drawn, (taken, served): (u64, Vec<u64>)) -> (u64, Vec<i64>) {
         let each = drawn.at.iter().zip(&drawn.weight).enumerate();
-        each.map(|(i, (position, weight))| {
+        let owed = each.map(|(i, (position, weight))| {
             let seed = self.seed.get(i).copied().unwrap_or(0);
             let served = served[*position as usize];
-            seed.saturating_add(credit::owed(turns, *weight, drawn.total, served))
-        })
-        .collect()
+            seed.saturating_add(credit::owed(taken, *weight, drawn.total, served))
+        });
+        (taken, owed.collect())
     }
 }
 
@@ -217,8 +220,8 @@ fn smooth_order(drawn: &Drawn, seed: &[i64]) -> Order {
     }
 }
 
-fn deadline_order(drawn: &Drawn, seed: &[i64]) -> Order {
-    let opening = opening::turns(drawn, seed);
+fn deadline_order(drawn: &Drawn, seed: &[i64], pace: u64) -> Order {
+    let opening = opening::turns(drawn, seed, pace);
     let deadlines = Deadlines::new(drawn, seed, &opening);
     if drawn.total <= LONGEST_TABLE {
         Order::Wheel(Wheel::new(deadlines.lay_out(), 0))

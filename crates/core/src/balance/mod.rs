@@ -70,6 +70,12 @@ pub trait Picker: Send + Sync + 'static {
     /// The position of one candidate that [`Ask::admits`], or `None` when there is none.
     fn pick(&self, ask: &mut Ask<'_>) -> Option<usize>;
 
+    /// What [`Picker::pick`] does while everybody is admitted, where that is so simple that asking
+    /// would take longer than doing it.
+    fn shortcut(&self) -> Option<Shortcut> {
+        None
+    }
+
     /// The exact long-run share (0 to 1) of the candidate at `position`, where the strategy alone
     /// decides it; `None` where load or time does.
     fn expected_share(&self, position: usize) -> Option<f64> {
@@ -79,6 +85,25 @@ pub trait Picker: Send + Sync + 'static {
 
     /// For the next picker of the same strategy, method and route, which may carry state over.
     fn as_any(&self) -> &dyn Any;
+}
+
+/// A choice that takes nothing but chance, or a turn.
+#[derive(Clone, Debug)]
+pub enum Shortcut {
+    /// Draws by weight.
+    Draw(Arc<alias::Alias>),
+    /// Takes the next turn.
+    Turn(Arc<cycle::Rotation>),
+}
+
+impl Shortcut {
+    #[inline]
+    pub(crate) fn take(&self, rng: &mut dyn Rng) -> usize {
+        match self {
+            Shortcut::Draw(alias) => alias.draw(rng.next_u64()),
+            Shortcut::Turn(rotation) => rotation.next(),
+        }
+    }
 }
 
 /// What a picker is prepared from.

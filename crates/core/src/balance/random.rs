@@ -30,9 +30,10 @@
 //! `RandomLoadBalance.java` (3.3); the alias method: see [`alias`](super::alias).
 
 use std::any::Any;
+use std::sync::Arc;
 
 use super::alias::Alias;
-use super::{About, Ask, Picker, Prepare, Strategy, Weights};
+use super::{About, Ask, Picker, Prepare, Shortcut, Strategy, Weights};
 
 /// The row.
 pub(super) struct Random;
@@ -54,13 +55,13 @@ impl Strategy for Random {
         let total = weights.clone().map(u64::from).sum();
         Box::new(RandomPicker {
             shares: weights.clone().map(|w| share(w, total, prepare.candidates.len())).collect(),
-            alias: Alias::new(weights),
+            alias: Arc::new(Alias::new(weights)),
         })
     }
 }
 
 struct RandomPicker {
-    alias: Alias,
+    alias: Arc<Alias>,
     shares: Box<[f64]>,
 }
 
@@ -68,6 +69,10 @@ impl Picker for RandomPicker {
     #[inline]
     fn pick(&self, ask: &mut Ask<'_>) -> Option<usize> {
         ask.redraw(|rng| self.alias.draw(rng.next_u64()), |ask| ask.scan_by_weight(|_| true))
+    }
+
+    fn shortcut(&self) -> Option<Shortcut> {
+        Some(Shortcut::Draw(self.alias.clone()))
     }
 
     fn expected_share(&self, position: usize) -> Option<f64> {

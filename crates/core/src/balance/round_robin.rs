@@ -29,9 +29,10 @@
 //! `RoundRobinLoadBalance.java` (3.3).
 
 use std::any::Any;
+use std::sync::Arc;
 
 use super::cycle::Rotation;
-use super::{About, Ask, Picker, Prepare, Strategy, Weights};
+use super::{About, Ask, Picker, Prepare, Shortcut, Strategy, Weights};
 
 /// The row.
 pub(super) struct RoundRobin;
@@ -53,24 +54,24 @@ impl Strategy for RoundRobin {
         let before = prepare
             .previous
             .and_then(|(picker, _)| picker.as_any().downcast_ref::<RoundRobinPicker>());
-        let rotation = match before.and_then(|b| b.rotation.as_ref()) {
+        let rotation = match before.and_then(|b| b.rotation.as_deref()) {
             Some(old) => {
                 let places = prepare.previous_positions();
                 let place = |position: usize| {
                     let candidate = prepare.candidates.get(position)?;
-                    places.get(&std::sync::Arc::as_ptr(candidate.endpoint())).copied()
+                    places.get(&Arc::as_ptr(candidate.endpoint())).copied()
                 };
                 Rotation::succeed(old, place, &weights)
             }
             None => Rotation::new(&weights),
         };
-        Box::new(RoundRobinPicker { rotation })
+        Box::new(RoundRobinPicker { rotation: rotation.map(Arc::new) })
     }
 }
 
 struct RoundRobinPicker {
     /// `None` without candidates.
-    rotation: Option<Rotation>,
+    rotation: Option<Arc<Rotation>>,
 }
 
 impl Picker for RoundRobinPicker {
@@ -78,6 +79,10 @@ impl Picker for RoundRobinPicker {
     fn pick(&self, ask: &mut Ask<'_>) -> Option<usize> {
         let rotation = self.rotation.as_ref()?;
         ask.redraw(|_| rotation.next(), |ask| ask.scan_by_weight(|_| true))
+    }
+
+    fn shortcut(&self) -> Option<Shortcut> {
+        self.rotation.clone().map(Shortcut::Turn)
     }
 
     fn expected_share(&self, position: usize) -> Option<f64> {

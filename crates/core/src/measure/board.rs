@@ -174,11 +174,6 @@ impl Board {
         block.finish(at, &self.mean)
     }
 
-    pub(crate) fn bare(&self, slot: SlotId) {
-        let (block, at) = self.place(slot);
-        block.count(at).fetch_sub(1, Ordering::SeqCst);
-    }
-
     /// Tells the mean response time of a slot, in microseconds; `None`: not known.
     pub(crate) fn set_average(&self, slot: SlotId, average: Option<u64>) {
         let (block, at) = self.place(slot);

@@ -46,6 +46,13 @@ pub trait Router: Send + Sync {
     /// *Called by* every attempt. *Blocking*: never; no lock, no allocation.
     fn branch(&self, call: &Call<'_>) -> usize;
 
+    /// The branch of every call that names no tag and does not say whether one must be met, where
+    /// nothing else of such a call matters; `None` where something does. Such calls, which are
+    /// nearly all, are then not shown to the routers one by one.
+    fn untagged(&self) -> Option<usize> {
+        None
+    }
+
     /// A name for a branch that means the same after the list has changed.
     fn branch_name(&self, branch: usize) -> String;
 

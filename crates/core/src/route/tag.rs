@@ -90,6 +90,11 @@ impl Router for TagRouter {
         1 + 2 * tag + usize::from(call.force_tag.unwrap_or(self.force))
     }
 
+    fn untagged(&self) -> Option<usize> {
+        // Only the configured tag is left, and it does not change with the call.
+        Some(self.branch(&Call::new("")))
+    }
+
     fn branch_name(&self, branch: usize) -> String {
         match self.parts(branch) {
             None => String::new(),

@@ -154,8 +154,7 @@ pub(super) fn counts_return(suite: &mut Suite) -> Result<(), SceneError> {
     let mut scene = suite.scene(&[100; 3])?;
     let ends = [Outcome::Success, Outcome::Business, Outcome::NETWORK, Outcome::TIMEOUT];
     for round in 0..50 {
-        let open: Vec<Ticket> =
-            (0..7).filter_map(|_| scene.start(&suite.call()).ok()).collect();
+        let open: Vec<Ticket> = (0..7).filter_map(|_| scene.start(&suite.call()).ok()).collect();
         scene.clock.advance_ms(3);
         for (ticket, outcome) in open.into_iter().zip(ends.iter().cycle().skip(round)) {
             // Every seventh is dropped, as when its caller gives up.

@@ -23,7 +23,7 @@ pub enum Claim {
     ExpectedShare,
     /// `avoids_busy`.
     AvoidsBusy,
-    /// `avoids_slow`.
+    /// `avoids_slow`; failing counts as slow, and who was slow once is asked again within minutes.
     AvoidsSlow,
     /// `keyed`.
     Keyed,

@@ -150,7 +150,8 @@ pub(super) fn changed(suite: &mut Suite) -> Result<(), SceneError> {
     let exact = matches!(suite.about.weights, Weights::Exact | Weights::Ties);
     let claim = Claim::Weights(suite.about.weights);
     let mut scene = suite.scene(&[100, 100, 800])?;
-    for weights in [&[100, 300][..], &[0, 100], &[100, 0, 300], &[300, 100, 100, 100], &[100, 100]] {
+    for weights in [&[100, 300][..], &[0, 100], &[100, 0, 300], &[300, 100, 100, 100], &[100, 100]]
+    {
         scene.push(&providers(weights))?;
         let setting = format!("weights changed to {weights:?} at run time");
         let counts = suite.tally(&mut scene, &setting, if exact { PICKS } else { 2000 });
@@ -175,7 +176,8 @@ pub(super) fn changed(suite: &mut Suite) -> Result<(), SceneError> {
 
 /// Shares that the picker announces are those it gives.
 pub(super) fn expected_share(suite: &mut Suite) -> Result<(), SceneError> {
-    for weights in [&[100, 100][..], &[10, 20, 70], &[0, 0, 5, 0, 5], &[0, 0, 0], &[1, 3, 3, 7, 9]] {
+    for weights in [&[100, 100][..], &[10, 20, 70], &[0, 0, 5, 0, 5], &[0, 0, 0], &[1, 3, 3, 7, 9]]
+    {
         let mut scene = suite.scene(weights)?;
         let call = suite.call();
         let prepared = scene.view().candidates(&call, &*scene.clock).clone();

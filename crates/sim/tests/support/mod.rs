@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use equipoise_core::call::Call;
 use equipoise_core::outcome::Outcome;
 use equipoise_sim::chi_square::{fit, shares_of};
@@ -80,4 +82,14 @@ pub(crate) fn assert_weights(counts: &[u64], weights: &[u32]) {
 pub(crate) fn assert_percent(counts: &[u64], place: usize, percent: f64, points: f64) {
     let share = counts[place] as f64 * 100.0 / counts.iter().sum::<u64>() as f64;
     assert!((share - percent).abs() <= points, "{counts:?}: {share} %, not {percent} %");
+}
+
+/// Tells threads that it is over when it goes, also when the test fails: otherwise they would never
+/// end and the failure would never be seen.
+pub(crate) struct Over<'a>(pub(crate) &'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
 }

@@ -41,8 +41,7 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
 
 /// Whether every cell passed.
 fn suite(words: &[String]) -> anyhow::Result<bool> {
-    let cells: Vec<&Cell> = [calling::CELLS, serving::CELLS, &[curl::CELLS]]
-        .concat()
+    let cells: Vec<&Cell> = [calling::CELLS, serving::CELLS, curl::CELLS]
         .into_iter()
         .flatten()
         .filter(|cell| words.is_empty() || words.iter().any(|word| cell.name.contains(word)))
@@ -69,6 +68,7 @@ async fn act(stage: Arc<Stage>, cells: &[&Cell]) -> bool {
                 ("FAIL", format!("{error:#}"))
             }
         };
+        
         println!("{result:6}  {:6}  {:width$}  {detail}", took.as_millis(), cell.name);
     }
     println!("\n{} passed, {failed} failed", cells.len() - failed);

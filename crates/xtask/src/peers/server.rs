@@ -94,11 +94,4 @@ impl Peers {
         }
         Ok(counts)
     }
-
-    /// The one that names itself by `port`, as `Who` answers.
-    pub(crate) fn find(&self, port: &[u8]) -> anyhow::Result<&PeerServer> {
-        let port = String::from_utf8_lossy(port);
-        let found = self.0.iter().find(|server| server.port.to_string() == port);
-        found.with_context(|| format!("no server listens at {port}"))
-    }
 }

@@ -36,7 +36,7 @@ impl Stage {
     pub(crate) fn script(&self, name: &str, argument: &serde_json::Value) -> Command {
         let mut command = Command::new(&self.python);
         // Nothing but what the environment holds, and no bytecode beside the sources.
-        command.args(["-I", "-B"]).arg(self.scripts.join(name)).arg(argument.to_string());
+        command.args(["-E", "-s", "-B"]).arg(self.scripts.join(name)).arg(argument.to_string());
         command
     }
 

@@ -82,8 +82,10 @@ fn verdict(strategy: &str, plan: &Plan, slow_share: f64, p99_ms: f64) -> String 
     let keyed = about.is_some_and(|about| about.keyed);
     match part {
         _ if part < AVOIDED && p99_ms < PAUSE.as_secs_f64() * 250.0 => {
-            format!("a slow one gets {} of a fast one's calls; 99 of 100 calls meet no stall",
-                output::percent(part))
+            format!(
+                "a slow one gets {} of a fast one's calls; 99 of 100 calls meet no stall",
+                output::percent(part)
+            )
         }
         _ if part < AVOIDED => {
             format!("a slow one gets {} of a fast one's calls", output::percent(part))

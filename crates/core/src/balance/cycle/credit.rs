@@ -22,13 +22,12 @@ pub(super) fn ratio(amount: i128, total: u64) -> i64 {
     turns.clamp(i128::from(i64::MIN / 4), i128::from(i64::MAX / 4)) as i64
 }
 
-/// Fits the credits that survived a change to their new company: they sum to 0 and none exceeds one
-/// turn either way, so that nobody gets a burst. `None` is a newcomer, which starts with 0. Empty
-/// when all are 0.
+/// Fits the credits that survived a change to their new company: they sum to 0 and none exceeds
+/// `limit` either way. `None` is a newcomer, which starts with 0. Empty when all are 0.
 ///
 /// What those who left were owed is shared equally by those who stayed: an equal amount changes
 /// nothing in their order, and a newcomer owes and is owed nothing.
-pub(super) fn settle(mut carried: Vec<Option<i64>>, total: u64) -> Box<[i64]> {
+pub(super) fn settle(mut carried: Vec<Option<i64>>, limit: i64, total: u64) -> Box<[i64]> {
     let stayed = carried.iter().flatten().count() as i128;
     if stayed == 0 || carried.iter().flatten().all(|credit| *credit == 0) {
         return Box::default();
@@ -39,7 +38,7 @@ pub(super) fn settle(mut carried: Vec<Option<i64>>, total: u64) -> Box<[i64]> {
         let sum: i128 = carried.iter().flatten().map(|credit| i128::from(*credit)).sum();
         let mean = (sum / stayed) as i64;
         for credit in carried.iter_mut().flatten() {
-            *credit = credit.saturating_sub(mean).clamp(-3 * TURN, 3 * TURN);
+            *credit = credit.saturating_sub(mean).clamp(-limit, limit);
         }
     }
     let exact = |credit: i64| match weights(credit, total) {

@@ -83,12 +83,7 @@ impl Deadlines {
         Self::start(drawn.total, opening, members, classes)
     }
 
-    fn start(
-        total: u64,
-        opening: Box<[u32]>,
-        members: Box<[u32]>,
-        classes: Box<[Class]>,
-    ) -> Self {
+    fn start(total: u64, opening: Box<[u32]>, members: Box<[u32]>, classes: Box<[Class]>) -> Self {
         let mut waiting = Agenda::with_capacity(classes.len());
         let number = 0_u32..;
         waiting.extend(number.zip(&classes).map(|(i, class)| Reverse((class.begins, i))));

@@ -13,12 +13,22 @@ use super::credit::TURN;
 use super::drawn::Drawn;
 use super::slack::Slack;
 
-/// The longest opening, in turns. By then a change is one among thousands of picks.
-pub(super) const LONGEST: u64 = 4096;
+/// The shortest opening, in turns, unless a cycle is shorter.
+const SHORTEST: u64 = 4096;
+
+/// The longest. [`Slack`] relies on it.
+const LONGEST: u64 = 16_384;
 
 /// The opening, by index into `drawn`; empty without credit.
-pub(super) fn turns(drawn: &Drawn, seed: &[i64]) -> Vec<u32> {
-    if seed.is_empty() { Vec::new() } else { Opening::new(drawn, seed).take() }
+///
+/// It lasts twice as long as the time between changes, which was `pace` turns last time: what comes
+/// after it forgets credit, and forgotten at every change that would be a bias.
+pub(super) fn turns(drawn: &Drawn, seed: &[i64], pace: u64) -> Vec<u32> {
+    if seed.is_empty() {
+        return Vec::new();
+    }
+    let length = pace.saturating_mul(2).clamp(SHORTEST, LONGEST).min(drawn.total);
+    Opening::new(drawn, seed).take(length)
 }
 
 struct Opening<'a> {
@@ -50,9 +60,9 @@ impl<'a> Opening<'a> {
         opening
     }
 
-    fn take(mut self) -> Vec<u32> {
-        let mut turns = Vec::new();
-        for now in 0..self.drawn.total.min(LONGEST) {
+    fn take(mut self, length: u64) -> Vec<u32> {
+        let mut turns = Vec::with_capacity(length as usize);
+        for now in 0..length {
             let wanted = self.wanted.first(now, &self.served);
             let allowed = |i: &u32| self.slack.allows(now, self.due(*i));
             let Some(i) = wanted.filter(allowed).or_else(|| self.due.first(now, &self.served))

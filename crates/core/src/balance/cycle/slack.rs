@@ -7,8 +7,8 @@
 use super::drawn::Drawn;
 use super::opening::due;
 
-/// Up to here each instant counts by itself, and turns in an opening that are due later are the
-/// first of light candidates, which have a leaf each.
+/// Up to here each instant counts by itself. A turn that begins within the longest opening and is due
+/// later is the first one of its candidate, and those have leaves of their own.
 const NEAR: u64 = 65_536;
 
 /// Sums of `1 - due(x)` over ranges, in a tree.
@@ -42,7 +42,11 @@ impl Slack {
             if first > near {
                 // Between this deadline and the next, only those due later are sure to leave room,
                 // each as much as its share since the start.
-                later.push(share_since(far.last().copied().unwrap_or(near + 1), lighter, drawn.total));
+                later.push(share_since(
+                    far.last().copied().unwrap_or(near + 1),
+                    lighter,
+                    drawn.total,
+                ));
                 far.push(first);
             }
             lighter -= u64::from(class[0]) * class.len() as u64;

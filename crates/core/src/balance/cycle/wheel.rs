@@ -90,3 +90,23 @@ impl Wheel {
         (taken as u64, served)
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_position_turns_back_by_whole_rounds() {
+        let wheel = Wheel::new(vec![9, 8, 0, 1, 2], 2);
+        let first: Vec<u32> = (0..5).map(|_| wheel.next()).collect();
+        assert_eq!(first, [9, 8, 0, 1, 2]);
+        let round = wheel.turns.len() as u64 - 2;
+        // As if pickers had been held up for long between taking a position and turning it back.
+        for rounds in [1, 2, 1000, u64::MAX / round - 2] {
+            wheel.position.0.store(2 + rounds * round + 1, Ordering::Relaxed);
+            assert_eq!([wheel.next(), wheel.next(), wheel.next()], [1, 2, 0]);
+            assert_eq!(wheel.position.0.load(Ordering::Relaxed), 2 + 4);
+            assert_eq!(wheel.served(10).0, 3);
+        }
+    }
+}

@@ -59,14 +59,29 @@ impl Block {
         Some(Estimate { counts: self.counts.all(), averages: averages.all(), tree, mean })
     }
 
-    /// Counts one out, unless there is none. The bounds are made ready before, so that no pick
-    /// overlooks more than one attempt that was finished, and looked at again after, since somebody
-    /// who still saw the old count may have raised them.
+    /// Counts one out, unless there is none.
     #[inline(always)]
     pub(super) fn finish(&self, at: usize, mean: &AtomicU64) -> u32 {
+        let bound = self.by_active.bound_of(at / FAN);
+        let guess = (bound as u32 & (VACANT - 1)) + 1;
+        let cell = self.count(at);
+        if self.estimates.get().is_none() {
+            match cell.compare_exchange(guess, guess - 1, Ordering::SeqCst, Ordering::Relaxed) {
+                Ok(_) => {
+                    settle();
+                    self.by_active.lower(at / FAN, u64::from(guess - 1));
+                    return guess - 1;
+                }
+                Err(count) => return self.finish_from(at, mean, count),
+            }
+        }
+        self.finish_from(at, mean, cell.load(Ordering::Relaxed))
+    }
+
+    #[inline(never)]
+    fn finish_from(&self, at: usize, mean: &AtomicU64, mut count: u32) -> u32 {
         let cell = self.count(at);
         let estimate = self.known_estimate(mean);
-        let mut count = cell.load(Ordering::Relaxed);
         loop {
             debug_assert!(count > 0 && count < VACANT, "more attempts finished than started");
             if count == 0 || count >= VACANT {

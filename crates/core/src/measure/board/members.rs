@@ -213,6 +213,12 @@ impl Members {
         self.lanes.get(group).copied().unwrap_or(0)
     }
 
+    /// The weight of the member with a slot.
+    #[inline(always)]
+    pub(super) fn weight_at(&self, slot: usize) -> u64 {
+        if self.weights.is_empty() { 1 } else { self.weight(self.position(slot)) }
+    }
+
     /// The weight of a member; 1 when all are equal.
     #[inline(always)]
     pub(super) fn weight(&self, position: usize) -> u64 {

@@ -29,15 +29,8 @@ pub(super) trait Order {
         Some(self.key_with(at, self.counts().get(at)?.load(Ordering::Relaxed)))
     }
 
-    /// All keys of a group.
-    #[inline(always)]
-    fn keys(&self, group: usize) -> [u64; FAN] {
-        let mut keys = [NOTHING; FAN];
-        for (lane, key) in keys.iter_mut().enumerate() {
-            *key = self.key(group * FAN + lane);
-        }
-        keys
-    }
+    /// The least key of a group, and which of its slots have one of at most `level`.
+    fn look(&self, group: usize, level: u64) -> (u64, u16);
 }
 
 /// Names an order before it is known of which block.
@@ -69,6 +62,17 @@ impl Order for Active<'_> {
     fn counts(&self) -> &[AtomicU32] {
         self.counts
     }
+    #[inline(always)]
+    fn look(&self, group: usize, level: u64) -> (u64, u16) {
+        let (mut least, mut within) = (u32::MAX, 0);
+        let level = level.min(u64::from(u32::MAX)) as u32;
+        for (lane, count) in chunk(self.counts, group).iter().enumerate() {
+            let count = count.load(Ordering::SeqCst);
+            least = least.min(count);
+            within |= u16::from(count <= level) << lane;
+        }
+        (u64::from(least), within)
+    }
 }
 
 /// See [`Active`].
@@ -99,6 +103,18 @@ impl Estimate<'_> {
         &self.averages[at]
     }
 
+    #[inline(always)]
+    fn key_of(&self, average: &AtomicU64, count: u32) -> u64 {
+        if count >= VACANT {
+            return NOTHING;
+        }
+        let mut average = average.load(Ordering::SeqCst);
+        if average == UNKNOWN {
+            average = if count == 0 { 0 } else { self.mean.load(Ordering::SeqCst) };
+        }
+        average.saturating_mul(u64::from(count) + 1).min(NOTHING - 1)
+    }
+
     /// Lets the bounds know that the estimates of slots without an average fell.
     pub(super) fn lower_unknown(&self) {
         for (at, average) in self.averages.iter().enumerate() {
@@ -118,18 +134,31 @@ impl Order for Estimate<'_> {
     }
     #[inline(always)]
     fn key_with(&self, at: usize, count: u32) -> u64 {
-        if count >= VACANT {
-            return NOTHING;
-        }
-        let mut average = self.averages[at].load(Ordering::SeqCst);
-        if average == UNKNOWN {
-            average = if count == 0 { 0 } else { self.mean.load(Ordering::SeqCst) };
-        }
-        average.saturating_mul(u64::from(count) + 1).min(NOTHING - 1)
+        self.key_of(&self.averages[at], count)
     }
     #[inline(always)]
     fn counts(&self) -> &[AtomicU32] {
         self.counts
+    }
+    #[inline(always)]
+    fn look(&self, group: usize, level: u64) -> (u64, u16) {
+        let (mut least, mut within) = (NOTHING, 0);
+        let averages = chunk(self.averages, group);
+        for (lane, count) in chunk(self.counts, group).iter().enumerate() {
+            let key = self.key_of(&averages[lane], count.load(Ordering::SeqCst));
+            least = least.min(key);
+            within |= u16::from(key <= level) << lane;
+        }
+        (least, within)
+    }
+}
+
+/// The part of a slice that belongs to a group.
+#[inline(always)]
+fn chunk<T>(all: &[T], group: usize) -> &[T; FAN] {
+    match all[group * FAN..].first_chunk() {
+        Some(chunk) => chunk,
+        None => unreachable!("blocks are made of whole groups"),
     }
 }
 

@@ -52,8 +52,7 @@ impl<'a> Search<'a> {
         self.crowd = crowd;
         let level = self.level;
         for (block, from) in board.blocks() {
-            let done = self.row(&R::order(board, block), from, 0).is_none();
-            if done {
+            if self.row(&R::order(board, block), from, 0).is_none() {
                 break;
             }
         }
@@ -69,85 +68,96 @@ impl<'a> Search<'a> {
         self.chance
     }
 
-    /// Looks through a row of nodes; returns the least key that may be below it, `None` to stop.
-    fn row<O: Order>(&mut self, order: &O, from: usize, row: usize) -> Option<u64> {
-        let tree = order.tree();
-        let nodes = tree.row(row);
-        let (mut least, mut open) = (NOTHING, 0_u16);
+    /// Looks at all groups below a row that may have a key within the level, and raises the bounds
+    /// of those that have none. Says whether there is one, `None` to stop.
+    fn row<O: Order>(&mut self, order: &O, from: usize, row: usize) -> Option<bool> {
+        let nodes = order.tree().row(row);
+        let (mut next, mut open) = (self.next, 0_u16);
         for (lane, node) in nodes.iter().enumerate() {
             let bound = node.bound();
             let inside = bound <= self.level;
             open |= u16::from(inside) << lane;
-            least = least.min(if inside { NOTHING } else { bound });
+            next = next.min(if inside { NOTHING } else { bound });
         }
-        self.next = self.next.min(least);
+        self.next = next;
+        let mut any = false;
         for lane in bits(open) {
-            let node = &nodes[lane];
-            let bound = node.bound();
-            let found = match tree.below(row, lane) {
-                Below::Group(group) => {
-                    let found = self.group(order, from, group)?;
-                    if found > bound {
-                        node.raise(bound, || order.keys(group).into_iter().fold(NOTHING, u64::min));
-                    }
-                    found
-                }
-                Below::Row(below) => {
-                    let found = self.row(order, from, below)?;
-                    if found > bound {
-                        node.raise(bound, || tree.least(below));
-                    }
-                    found
-                }
+            let seen = nodes[lane].bound();
+            let (below, within) = match order.tree().below(row, lane) {
+                Below::Group(group) => (Below::Group(group), self.group(order, from, group)?),
+                Below::Row(below) => (Below::Row(below), self.row(order, from, below)?),
             };
-            least = least.min(found);
+            any |= within;
+            if !within {
+                nodes[lane].raise(seen, || match below {
+                    Below::Group(group) => order.look(group, 0).0,
+                    Below::Row(below) => order.tree().least(below),
+                });
+            }
         }
-        Some(least)
+        Some(any)
     }
 
-    /// Looks at a group of slots; returns its least key.
-    fn group<O: Order>(&mut self, order: &O, from: usize, group: usize) -> Option<u64> {
-        let keys = order.keys(group);
-        let (mut least, mut ties) = (NOTHING, 0_u16);
-        for (lane, key) in keys.iter().enumerate() {
-            least = least.min(*key);
-            ties |= u16::from(*key <= self.level) << lane;
+    /// Looks at a group of slots. Says whether a key is within the level, `None` to stop.
+    #[inline(always)]
+    fn group<O: Order>(&mut self, order: &O, from: usize, group: usize) -> Option<bool> {
+        let (least, within) = order.look(group, self.level);
+        if within == 0 {
+            self.next = self.next.min(least);
+            return Some(false);
         }
         let first = from + group * FAN;
-        let members = self.members.lanes(first / FAN);
-        ties &= members;
-        if let Some(admits) = self.admits {
-            for lane in bits(ties) {
-                if !admits(self.members.position(first + lane)) {
-                    ties &= !(1 << lane);
-                }
-            }
-        }
+        let ties = self.admitted(first, within & self.members.lanes(first / FAN));
         if ties == 0 {
-            for lane in bits(members) {
-                if keys[lane] > self.level {
-                    self.next = self.next.min(keys[lane]);
+            self.note_next(order, group);
+        } else if least < self.level {
+            self.sink(order, group, first, ties);
+        } else {
+            self.add(first, ties);
+        }
+        (self.total < self.crowd).then_some(true)
+    }
+
+    #[inline(always)]
+    fn admitted(&self, first: usize, mut lanes: u16) -> u16 {
+        if let Some(admits) = self.admits {
+            for lane in bits(lanes) {
+                if !admits(self.members.position(first + lane)) {
+                    lanes &= !(1 << lane);
                 }
             }
-            return Some(least);
         }
-        self.add(&keys, first, ties);
-        (self.total < self.crowd).then_some(least)
+        lanes
+    }
+
+    /// Of a group in which only others are within the level: the least key above it.
+    #[cold]
+    fn note_next<O: Order>(&mut self, order: &O, group: usize) {
+        for lane in 0..FAN {
+            let key = order.key(group * FAN + lane);
+            if key > self.level {
+                self.next = self.next.min(key);
+            }
+        }
+    }
+
+    /// Takes the level down to the least of these, since a key fell below it after it was read.
+    #[cold]
+    fn sink<O: Order>(&mut self, order: &O, group: usize, first: usize, ties: u16) {
+        let key = |lane| order.key(group * FAN + lane);
+        let level = bits(ties).map(key).fold(self.level, u64::min);
+        if level < self.level {
+            (self.level, self.total, self.crowd) = (level, 0, u64::MAX);
+        }
+        let ties = bits(ties).filter(|lane| key(*lane) <= level).fold(0, |set, lane| set | 1 << lane);
+        if ties != 0 {
+            self.add(first, ties);
+        }
     }
 
     /// Draws between what was found before and the ties of one more group.
-    fn add(&mut self, keys: &[u64; FAN], first: usize, mut ties: u16) {
-        let low = bits(ties).map(|lane| keys[lane]).fold(self.level, u64::min);
-        if low < self.level {
-            self.level = low;
-            self.total = 0;
-            self.crowd = u64::MAX;
-        }
-        for lane in bits(ties) {
-            if keys[lane] > low {
-                ties &= !(1 << lane);
-            }
-        }
+    #[inline(always)]
+    fn add(&mut self, first: usize, ties: u16) {
         let weight = self.weigh(first, ties);
         self.total += weight;
         if self.total == weight || below(stir(&mut self.chance), self.total) < weight {
@@ -155,11 +165,9 @@ impl<'a> Search<'a> {
         }
     }
 
+    #[inline(always)]
     fn weigh(&self, first: usize, lanes: u16) -> u64 {
-        if self.members.weights.is_empty() {
-            return u64::from(lanes.count_ones());
-        }
-        bits(lanes).map(|lane| self.members.weight(self.members.position(first + lane))).sum()
+        bits(lanes).map(|lane| self.members.weight_at(first + lane)).sum()
     }
 
     /// One of the ties that were found, drawn by weight.

@@ -94,6 +94,11 @@ impl Tree {
     }
 
     #[inline(always)]
+    pub(super) fn bound_of(&self, group: usize) -> u64 {
+        self.leaf_node(group).bound()
+    }
+
+    #[inline(always)]
     fn leaf_node(&self, group: usize) -> &Node {
         &self.rows[self.leaf + group / FAN].0[group % FAN]
     }

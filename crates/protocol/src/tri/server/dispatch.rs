@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use equipoise_core::attachments::Attachments;
 use http::header::CONTENT_TYPE;
+use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
+use tokio::time::Instant;
 
 use crate::tri::adaptive;
 use crate::tri::headers::{self, GRPC_ENCODING, GRPC_TIMEOUT, SERVICE_TIMEOUT};
@@ -70,49 +72,40 @@ fn media_type(kind: &[u8]) -> &[u8] {
 }
 
 async fn in_grpc(
-    shared: &Arc<Shared>,
+    shared: &Shared,
     in_flight: InFlight,
     request: Request<Incoming>,
 ) -> Response<Answer> {
     let (parts, body) = request.into_parts();
     let timeout = parts.headers.get(GRPC_TIMEOUT).map(|value| value.as_bytes());
-    let head = Head {
-        path: match parts.uri.path_and_query().and_then(Path::cut) {
-            Some(path) => path,
-            None => return grpc::trailers_only(&no_service(parts.uri.path())),
-        },
-        attachments: attachments(&parts.headers),
-        deadline: timeout.and_then(timeout::parse_grpc).and_then(deadline::after),
-        peer: in_flight.peer(),
+    let deadline = timeout.and_then(timeout::parse_grpc).and_then(deadline::after);
+    let Some(head) = head(&parts, deadline, in_flight.peer()) else {
+        return grpc::trailers_only(&no_service(parts.uri.path()));
     };
     let asked = adaptive::asked(&head.attachments);
     let mut result = match find(shared, &head.path, &parts.headers) {
         Err(status) => Err(status),
-        Ok(entry) => match &entry.answers {
-            Answers::Unary(handler) => match shared.admit() {
-                Ok(_admitted) => grpc::unary(shared, entry, handler.as_ref(), head, body).await,
-                Err(status) => Err(status),
-            },
-            Answers::Stream(service) => {
-                let requests = Requests::new(body, shared.limits.max_message);
-                match service.open(head.path.method(), requests) {
-                    Ok(answers) => {
-                        let answers = Some(answers);
-                        return grpc::http(Answer::Stream { answers, _running: in_flight });
-                    }
-                    Err(status) => Err(status),
+        Ok(Entry { answers: Answers::Stream(service), .. }) => {
+            let requests = Requests::new(body, shared.limits.max_message);
+            return match service.open(head.path.method(), requests) {
+                Err(status) => grpc::trailers_only(&status),
+                Ok(answers) => {
+                    let answers = Some(answers);
+                    grpc::http(Answer::Stream { answers, _running: in_flight })
                 }
-            }
+            };
+        }
+        Ok(entry @ Entry { answers: Answers::Unary(handler), .. }) => match shared.admit() {
+            Ok(_admitted) => grpc::unary(shared, entry, handler.as_ref(), head, body).await,
+            Err(status) => Err(status),
         },
     };
     if asked {
-        feedback(
-            shared,
-            match &mut result {
-                Ok(reply) => &mut reply.attachments,
-                Err(status) => &mut status.attachments,
-            },
-        );
+        let attachments = match &mut result {
+            Ok(reply) => &mut reply.attachments,
+            Err(status) => &mut status.attachments,
+        };
+        adaptive::answer(shared.load.as_ref(), attachments);
     }
     grpc::response(result)
 }
@@ -124,14 +117,9 @@ async fn in_json(
 ) -> Response<Answer> {
     let (parts, body) = request.into_parts();
     let timeout = parts.headers.get(SERVICE_TIMEOUT).map(|value| value.as_bytes());
-    let Some(path) = parts.uri.path_and_query().and_then(Path::cut) else {
+    let deadline = timeout.and_then(timeout::parse_millis).and_then(deadline::after);
+    let Some(head) = head(&parts, deadline, in_flight.peer()) else {
         return json::refused(no_service(parts.uri.path()).into());
-    };
-    let head = Head {
-        path,
-        attachments: attachments(&parts.headers),
-        deadline: timeout.and_then(timeout::parse_millis).and_then(deadline::after),
-        peer: in_flight.peer(),
     };
     let asked = adaptive::asked(&head.attachments);
     let mut result = match find(shared, &head.path, &parts.headers) {
@@ -143,15 +131,21 @@ async fn in_json(
         },
     };
     if asked {
-        feedback(
-            shared,
-            match &mut result {
-                Ok(reply) => &mut reply.attachments,
-                Err(refusal) => refusal.attachments(),
-            },
-        );
+        let attachments = match &mut result {
+            Ok(reply) => &mut reply.attachments,
+            Err(refusal) => refusal.attachments(),
+        };
+        adaptive::answer(shared.load.as_ref(), attachments);
     }
     json::response(result)
+}
+
+/// What the headers say of a call; `None` when the path names no method.
+fn head(parts: &Parts, deadline: Option<Instant>, peer: SocketAddr) -> Option<Head> {
+    let path = Path::cut(parts.uri.path_and_query()?)?;
+    let mut attachments = Attachments::new();
+    headers::read(&parts.headers, &mut attachments);
+    Some(Head { path, attachments, deadline, peer })
 }
 
 fn find<'a>(shared: &'a Shared, path: &Path, headers: &HeaderMap) -> Result<&'a Entry, Status> {
@@ -169,16 +163,6 @@ fn no_service(name: &str) -> Status {
 
 fn no_json(service: &str) -> Status {
     Status::new(code::UNIMPLEMENTED, format!("service {service} has no JSON form"))
-}
-
-fn attachments(headers: &HeaderMap) -> Attachments {
-    let mut attachments = Attachments::new();
-    headers::read(headers, &mut attachments);
-    attachments
-}
-
-fn feedback(shared: &Shared, attachments: &mut Attachments) {
-    adaptive::answer(shared.load.as_ref(), attachments);
 }
 
 impl InFlight {

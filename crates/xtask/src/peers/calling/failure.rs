@@ -1,0 +1,71 @@
+//! Servers that die, come back, or were never there.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use equipoise::client::Backoff;
+use equipoise::{BodyFormat, FailureKind};
+use serde_json::json;
+
+use crate::peers::calling::{consumer, failed, retried};
+use crate::peers::cell::{Seen, same};
+use crate::peers::load::Load;
+use crate::peers::server::{PeerServer, Peers};
+use crate::peers::stage::Stage;
+
+/// Soon enough for a cell.
+const BACKOFF: Backoff =
+    Backoff { base: Duration::from_millis(20), cap: Duration::from_millis(100), jitter: 0.3 };
+
+/// A server is killed while it answers calls: no call fails.
+pub(super) async fn killed(stage: Arc<Stage>) -> Seen {
+    let mut peers = Peers::three(&stage, json!({})).await?;
+    let consumer = consumer(&peers.urls()).strategy("roundrobin").build()?;
+    let ports: Vec<u64> = peers.0.iter().map(|server| server.port).collect();
+    let mut load = Load::on(&consumer);
+    load.until(|tally| ports.iter().all(|port| tally.of(port) >= 100)).await?;
+    peers.0.remove(0).kill()?;
+    load.more(600).await?;
+    let tally = load.finish().await?;
+    let retried = retried(&consumer);
+    Ok(format!("{tally} calls, none failed, {retried} attempts made again"))
+}
+
+/// A server that was killed and started again gets calls again.
+pub(super) async fn returns(stage: Arc<Stage>) -> Seen {
+    let mut peers = Peers::three(&stage, json!({})).await?;
+    let consumer = consumer(&peers.urls()).strategy("roundrobin").backoff(BACKOFF).build()?;
+    let mut load = Load::on(&consumer);
+    let port = peers.0[0].port;
+    load.until(|tally| tally.of(port) >= 50).await?;
+    peers.0.remove(0).kill()?;
+    load.more(300).await?;
+    let before = load.tally().of(port);
+    let again = PeerServer::start(&stage, json!({ "port": port })).await?;
+    same("port", again.port, port)?;
+    load.until(|tally| tally.of(port) >= before + 50).await?;
+    let tally = load.finish().await?;
+    Ok(format!("{tally} calls, none failed, {} from the new process", again.count("Who").await?))
+}
+
+/// With no server at all the error says so, and how it was tried.
+pub(super) async fn nobody(stage: Arc<Stage>) -> Seen {
+    let peers = Peers::three(&stage, json!({})).await?;
+    let consumer = consumer(&peers.urls()).backoff(BACKOFF).build()?;
+    consumer.call("Who").raw(BodyFormat::Protobuf, "").await?;
+    for server in &peers.0 {
+        server.kill()?;
+    }
+    let error = loop {
+        match consumer.call("Who").raw(BodyFormat::Protobuf, "").await {
+            // The news may be on its way.
+            Ok(_) => {}
+            Err(error) => break error,
+        }
+    };
+    same("kind", error.failure.kind, FailureKind::Network)?;
+    // By now every connection is known to be gone.
+    let error = failed(consumer.call("Who").raw(BodyFormat::Protobuf, "").await)?;
+    same("kind", error.failure.kind, FailureKind::Network)?;
+    Ok(error.failure.message)
+}
