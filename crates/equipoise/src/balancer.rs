@@ -325,7 +325,6 @@ impl Local {
     /// What nearly all calls need: no tag, nobody tried, nothing changed.
     #[inline]
     fn choose_at_hand(&mut self, call: &Call<'_>, tried: &Tried) -> Option<(MethodId, usize)> {
-        let Method::Id(method) = call.method else { return None };
         let plain = call.tag.is_none() && call.force_tag.is_none() && tried.is_empty();
         if !plain
             || self.inner.version.load(Acquire) != self.version
@@ -333,6 +332,7 @@ impl Local {
         {
             return None;
         }
+        let method = self.view.method(call.method);
         let ready = self.ready.get(method.index())?.as_ref()?;
         // A key that is missing is found missing once more, where there is an error to return.
         let key = if ready.is_keyed() { ready.key_hash(call.key).ok()? } else { None };
@@ -349,16 +349,21 @@ impl Local {
         if self.inner.due(&self.view) {
             self.step();
         }
-        let clock = self.inner.clock.get();
-        if self.view.routes_by_tag_alone() && call.tag.is_none() && call.force_tag.is_none() {
-            let candidates = self.view.candidates(call, clock);
-            if candidates.next_change_ms().is_none() {
-                let place = self.view.method(call.method).index();
-                self.ready.resize(self.ready.len().max(place + 1), None);
-                self.ready[place] = Some(candidates.clone());
-            }
+        self.keep_at_hand(call);
+        self.view.choose(call, tried, &mut self.rng, self.inner.clock.get())
+    }
+
+    fn keep_at_hand(&mut self, call: &Call<'_>) {
+        let plain = call.tag.is_none() && call.force_tag.is_none();
+        let place = self.view.method(call.method).index();
+        if !plain || !self.view.routes_by_tag_alone() || matches!(self.ready.get(place), Some(Some(_))) {
+            return;
         }
-        self.view.choose(call, tried, &mut self.rng, clock)
+        let candidates = self.view.candidates(call, self.inner.clock.get());
+        if candidates.next_change_ms().is_none() {
+            self.ready.resize(self.ready.len().max(place + 1), None);
+            self.ready[place] = Some(candidates.clone());
+        }
     }
 
     #[cold]

@@ -198,7 +198,7 @@ fn case_058_the_bounded_one_ends_also_when_all_are_full() {
         assert!((0..n).all(|place| held(&scene, place) == 0));
         assert_eq!(scene.pick(&call).ok(), Some(home));
         let ticket = scene.start(&call).unwrap();
-        // The cap of an idle service is 1 above one call in flight at most.
+        // With one call in flight the cap is 1, and its home holds it.
         assert_ne!(scene.pick(&call).ok(), Some(home), "{n}");
         ticket.finish(equipoise_core::outcome::Outcome::NETWORK, &*scene.clock);
         assert_eq!(scene.pick(&call).ok(), Some(home));

@@ -88,7 +88,7 @@ impl<'a> Search<'a> {
                 Below::Row(below) => (Below::Row(below), self.row(order, from, below)?),
             };
             any |= within;
-            if !within {
+            if !within && (order.tree().raises_always() || stir(&mut self.chance) % 8 == 0) {
                 nodes[lane].raise(seen, || match below {
                     Below::Group(group) => order.look(group, 0).0,
                     Below::Row(below) => order.tree().least(below),
