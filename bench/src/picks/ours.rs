@@ -20,6 +20,9 @@ use crate::world::{Key, World};
 /// The method that is called.
 pub(crate) const METHOD: &str = "getUser";
 
+/// Nobody was tried: what a caller keeps rather than makes for each call.
+static UNTRIED: Tried = Tried::new();
+
 /// A balancer over a world, with load at rest and answer times known.
 struct Site {
     balancer: Balancer,
@@ -131,7 +134,7 @@ impl Contender for Choose {
 
     #[inline(always)]
     fn pick(&self, local: &mut Local, key: Key) -> usize {
-        let candidate = local.choose(&self.0.call(key), &Tried::new()).expect("providers");
+        let candidate = local.choose(&self.0.call(key), &UNTRIED).expect("providers");
         std::ptr::from_ref(candidate).addr()
     }
 
@@ -153,7 +156,7 @@ impl Contender for ChooseByName {
 
     #[inline(always)]
     fn pick(&self, local: &mut Local, _: Key) -> usize {
-        let candidate = local.choose(&Call::new(METHOD), &Tried::new()).expect("providers");
+        let candidate = local.choose(&Call::new(METHOD), &UNTRIED).expect("providers");
         std::ptr::from_ref(candidate).addr()
     }
 
@@ -248,7 +251,7 @@ impl Contender for Answered {
 
     #[inline(always)]
     fn pick(&self, local: &mut Local, key: Key) -> (CoreTicket, usize) {
-        let candidate = local.choose(&self.0.call(key), &Tried::new()).expect("providers");
+        let candidate = local.choose(&self.0.call(key), &UNTRIED).expect("providers");
         (CoreTicket::start(candidate, &self.0.clock), self.0.index(candidate))
     }
 

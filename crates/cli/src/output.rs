@@ -3,7 +3,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 use serde::Serialize;
 
 /// How wide a table may be.
@@ -29,6 +29,8 @@ impl Width {
 /// A column: its heading, and on which side its cells stand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Column {
+    /// A name, never folded.
+    Name(&'static str),
     /// Words.
     Text(&'static str),
     /// Numbers.
@@ -38,7 +40,7 @@ pub(crate) enum Column {
 impl Column {
     fn heading(self) -> &'static str {
         match self {
-            Column::Text(heading) | Column::Number(heading) => heading,
+            Column::Name(heading) | Column::Text(heading) | Column::Number(heading) => heading,
         }
     }
 }
@@ -58,8 +60,12 @@ pub(crate) fn table(columns: &[Column], rows: &[Vec<String>], width: Width) -> V
     for (place, column) in columns.iter().enumerate() {
         if let Some(laid_out) = table.column_mut(place) {
             laid_out.set_padding((0, 2));
-            if matches!(column, Column::Number(_)) {
-                laid_out.set_cell_alignment(CellAlignment::Right);
+            match column {
+                Column::Name(_) => {
+                    laid_out.set_constraint(ColumnConstraint::ContentWidth);
+                }
+                Column::Text(_) => {}
+                Column::Number(_) => laid_out.set_cell_alignment(CellAlignment::Right),
             }
         }
     }
@@ -109,10 +115,10 @@ mod tests {
 
     #[test]
     fn a_narrow_terminal_folds_cells() {
-        let columns = [Column::Text("NAME"), Column::Text("WHAT IT IS FOR")];
-        let rows = [vec!["random".to_owned(), "fair ".repeat(30)]];
+        let columns = [Column::Name("NAME"), Column::Text("WHAT IT IS FOR")];
+        let rows = [vec!["boundedconsistenthash".to_owned(), "fair ".repeat(30)]];
         let laid_out = table(&columns, &rows, Width::Columns(40));
-        assert!(laid_out.len() > 3);
+        assert!(laid_out.len() > 3 && laid_out[1].starts_with("boundedconsistenthash"));
         assert!(laid_out.iter().all(|line| line.chars().count() <= 40), "{laid_out:#?}");
     }
 }

@@ -61,7 +61,20 @@ pub(crate) fn run(args: &StrategiesArgs) -> anyhow::Result<()> {
     let width = Width::of_stdout();
     output::lines(strategy_table(&document.strategies, width))?;
     output::lines([String::new()])?;
-    Ok(output::lines(policy_table(&document.policies, width))?)
+    output::lines(policy_table(&document.policies, width))?;
+    let names = document.strategies.iter().map(|row| (row.name, row.aliases));
+    let names = names.chain(document.policies.iter().map(|row| (row.name, row.aliases)));
+    let aliases: Vec<String> = names
+        .filter(|(_, aliases)| !aliases.is_empty())
+        .map(|(name, aliases)| format!("{} is {name}", aliases.join(" or ")))
+        .collect();
+    output::lines([
+        "\nWeights: exact, shares in proportion whatever the load; ties, in proportion among equals; \
+         bias, the heavier the more; or ignored."
+            .to_owned(),
+        format!("Other spellings: {}.", aliases.join(", ")),
+    ])?;
+    Ok(())
 }
 
 fn strategy(about: About) -> StrategyRow {
@@ -85,32 +98,53 @@ fn strategy(about: About) -> StrategyRow {
     }
 }
 
+/// Columns of a terminal from which on seven of ours are readable side by side.
+const WIDE: u16 = 110;
+
 fn strategy_table(rows: &[StrategyRow], width: Width) -> Vec<String> {
-    let columns =
-        ["STRATEGY", "CHOOSES", "FOR", "NEEDS", "COST", "WEIGHTS", "ORIGIN"].map(Column::Text);
-    let rows: Vec<Vec<String>> = rows
-        .iter()
-        .map(|row| {
-            let name = with_aliases(row.name, row.aliases);
-            let rest = [row.summary, row.use_for, row.needs, row.cost, row.weights, row.origin];
-            std::iter::once(name).chain(rest.map(str::to_owned)).collect()
-        })
-        .collect();
-    output::table(&columns, &rows, width)
+    match width {
+        Width::Columns(columns) if columns < WIDE => narrow(rows, width),
+        _ => wide(rows, width),
+    }
+}
+
+fn wide(rows: &[StrategyRow], width: Width) -> Vec<String> {
+    let columns = [
+        Column::Name("STRATEGY"),
+        Column::Text("CHOOSES"),
+        Column::Text("FOR"),
+        Column::Text("NEEDS"),
+        Column::Text("COST"),
+        Column::Text("WEIGHTS"),
+        Column::Text("ORIGIN"),
+    ];
+    let cells = |row: &StrategyRow| {
+        [row.name, row.summary, row.use_for, row.needs, row.cost, row.weights, row.origin]
+            .map(str::to_owned)
+            .to_vec()
+    };
+    output::table(&columns, &rows.iter().map(cells).collect::<Vec<_>>(), width)
+}
+
+fn narrow(rows: &[StrategyRow], width: Width) -> Vec<String> {
+    let lines = |row: &StrategyRow| {
+        [
+            [row.name, row.summary],
+            ["  for", row.use_for],
+            ["  needs", row.needs],
+            ["  cost", row.cost],
+            ["  weights", row.weights],
+            ["  origin", row.origin],
+        ]
+        .map(|cells| cells.map(str::to_owned).to_vec())
+    };
+    let columns = [Column::Name("STRATEGY"), Column::Text("")];
+    output::table(&columns, &rows.iter().flat_map(lines).collect::<Vec<_>>(), width)
 }
 
 fn policy_table(rows: &[PolicyRow], width: Width) -> Vec<String> {
-    let columns = ["POLICY", "ON FAILURE"].map(Column::Text);
-    let rows: Vec<Vec<String>> = rows
-        .iter()
-        .map(|row| vec![with_aliases(row.name, row.aliases), row.summary.to_owned()])
-        .collect();
+    let columns = [Column::Name("POLICY"), Column::Text("ON FAILURE")];
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|row| vec![row.name.to_owned(), row.summary.to_owned()]).collect();
     output::table(&columns, &rows, width)
-}
-
-fn with_aliases(name: &str, aliases: &[&str]) -> String {
-    match aliases {
-        [] => name.to_owned(),
-        more => format!("{name} ({})", more.join(", ")),
-    }
 }

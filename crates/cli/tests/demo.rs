@@ -87,7 +87,7 @@ fn without_a_terminal_the_demo_is_plain_text_that_ends_with_a_table() {
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:#?}");
     assert!(!ran.stdout.contains('\x1b'));
     let (_, end) = ran.stdout.split_once("What to make of it").unwrap();
-    for word in ["WHEN", "SEEN HERE", "SET", "loadbalance=roundrobin", "weight=0"] {
+    for word in ["WHEN", "BEST HERE", "SET", "loadbalance=roundrobin", "weight=0"] {
         assert!(end.contains(word), "{end}");
     }
 }

@@ -18,7 +18,7 @@ use equipoise_core::url::{Url, UrlError};
 use crate::backoff::Backoff;
 use crate::budget::RetryBudget;
 use crate::consumer::{Background, Consumer, Handle, Shared, check_policies};
-use crate::directory::{Directory, Mailbox, Protocols};
+use crate::directory::{Directory, Mailbox, Protocols, Steps};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::time::TokioClock;
@@ -265,6 +265,7 @@ impl ConsumerBuilder {
             strategies: self.strategies,
             sticky: ArcSwapOption::empty(),
             background: Background::default(),
+            steps: Steps::default(),
             budget: self.budget,
             attachments: self.attachments,
             policies: self.policies,

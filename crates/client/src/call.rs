@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use equipoise_core::attachments::Attachments;
-use equipoise_core::call::{Call, Key, Method};
+use equipoise_core::call::{Call, Method};
 use equipoise_core::hash::key::Argument;
 use equipoise_core::outcome::{Failure, FailureKind};
 use equipoise_core::port::{BodyFormat, Reply, Request};
@@ -18,19 +18,14 @@ use tokio::time::Instant;
 use crate::consumer::Shared;
 use crate::error::CallError;
 use crate::flow::Flow;
-use crate::key::json_arguments;
-
-enum OwnKey {
-    Text(String),
-    Arguments(Vec<Argument>),
-}
+use crate::key::OwnKey;
 
 /// A call that has not been sent.
 #[must_use = "nothing is sent until it is awaited"]
 pub struct CallBuilder {
     shared: Arc<Shared>,
     method: Arc<str>,
-    key: Option<OwnKey>,
+    key: OwnKey,
     tag: Option<String>,
     force_tag: Option<bool>,
     timeout: Option<Duration>,
@@ -45,7 +40,7 @@ impl CallBuilder {
             attachments: shared.attachments.clone(),
             shared,
             method: Arc::from(method),
-            key: None,
+            key: OwnKey::Missing,
             tag: None,
             force_tag: None,
             timeout: None,
@@ -56,14 +51,14 @@ impl CallBuilder {
 
     /// What `consistenthash` hashes.
     pub fn key(mut self, text: impl Into<String>) -> Self {
-        self.key = Some(OwnKey::Text(text.into()));
+        self.key = OwnKey::Text(text.into());
         self
     }
 
     /// The arguments, of which `hash.arguments` selects the key. An empty list says that the method
     /// has none.
     pub fn arguments(mut self, arguments: impl IntoIterator<Item = Argument>) -> Self {
-        self.key = Some(OwnKey::Arguments(arguments.into_iter().collect()));
+        self.key = OwnKey::Arguments(arguments.into_iter().collect());
         self
     }
 
@@ -157,43 +152,36 @@ impl CallBuilder {
         let mut call = Call::of(method);
         call.tag = self.tag.as_deref();
         call.force_tag = self.force_tag;
-        let candidates = view.candidates(&call, &*self.shared.clock);
+        let candidates = self.shared.candidates(&view, &call);
         let plan = candidates.plan().clone();
-        let from_body = match (&self.key, format) {
-            (None, BodyFormat::Json) if candidates.is_keyed() => json_arguments(&body),
-            _ => None,
-        };
-        let key = match (&self.key, &from_body) {
-            (Some(OwnKey::Text(text)), _) => Key::Text(text),
-            (Some(OwnKey::Arguments(all)), _) | (None, Some(all)) => Key::Arguments(all),
-            (None, None) => Key::Missing,
-        };
-        let (key, invalid) = match candidates.key_hash(key) {
-            Ok(Some(hash)) => (Key::Hashed(hash), None),
-            Ok(None) => (Key::Missing, None),
-            Err(failure) => (Key::Missing, Some(failure)),
-        };
-        let service = view.service().key.clone();
-        drop(view);
-        let deadline = self.deadline.or(plan.deadline).map(|time| Instant::now() + time);
         let mut attachments = self.attachments;
         // The provider may call on behalf of this request, and must then keep its tag.
         if let Some(tag) = self.tag.as_deref().or(plan.tag.as_deref()).filter(|t| !t.is_empty()) {
             attachments.set("dubbo.tag", tag);
         }
+        let request = Request {
+            service: view.service().key.clone(),
+            method: self.method,
+            format,
+            body,
+            attachments,
+            timeout: None,
+        };
+        let (hash, invalid) = match self.key.hash(candidates, &request) {
+            Ok(hash) => (hash, None),
+            Err(failure) => (None, Some(failure)),
+        };
+        drop(view);
+        // A deadline beyond every clock is none.
+        let deadline =
+            self.deadline.or(plan.deadline).and_then(|time| Instant::now().checked_add(time));
         let flow = Arc::new(Flow {
             shared: self.shared,
             plan,
             method,
-            request: Request {
-                service,
-                method: self.method,
-                format,
-                body,
-                attachments,
-                timeout: None,
-            },
-            key,
+            request,
+            key: self.key,
+            hash,
             tag: self.tag,
             force_tag: self.force_tag,
             timeout: self.timeout,

@@ -7,25 +7,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwapOption;
 use equipoise_core::balance::Strategies;
-use equipoise_core::candidates::Candidate;
+use equipoise_core::call::Call;
+use equipoise_core::candidates::Candidates;
 use equipoise_core::clock::Clock;
 use equipoise_core::config::{Config, ConfigError, Place};
 use equipoise_core::endpoint::{Endpoint, Service};
-use equipoise_core::outcome::{Failure, FailureKind, Outcome};
 use equipoise_core::port::EndpointSink;
 use equipoise_core::report::Report;
-use equipoise_core::ticket::Ticket;
 use equipoise_core::url::Url;
 use equipoise_core::view::View;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
-use tokio::time::Instant;
 
 use crate::budget::RetryBudget;
 use crate::builder::{BuildError, ConsumerBuilder};
 use crate::call::CallBuilder;
-use crate::directory::{Inputs, Mailbox};
-use crate::link::EndpointLink;
+use crate::directory::{Answer, Edit, Inputs, Mailbox, Steps};
 use crate::policy::{self, Policy};
 use crate::snapshot::Snapshot;
 
@@ -37,49 +34,19 @@ pub(crate) struct Shared {
     /// The one provider remembered by `sticky`, for all methods.
     pub(crate) sticky: ArcSwapOption<Endpoint>,
     pub(crate) background: Background,
+    pub(crate) steps: Steps,
     pub(crate) budget: Option<RetryBudget>,
     pub(crate) attachments: equipoise_core::attachments::Attachments,
     pub(crate) policies: HashMap<String, Arc<dyn Policy + 'static>>,
 }
 
 impl Shared {
-    /// Counts an attempt in, waiting for a place where the number of attempts in flight is
-    /// limited, at most until `until`.
-    pub(crate) async fn admit(
-        &self,
-        candidate: &Candidate,
-        until: Instant,
-    ) -> Result<Admitted, Failure> {
-        if candidate.actives() == 0 {
-            return Ok(Admitted {
-                ticket: Some(Ticket::start(candidate, &*self.clock)),
-                wake: None,
-            });
-        }
-        let link = candidate.endpoint().link().cloned();
-        let link = || link.as_ref()?.as_any().downcast_ref::<EndpointLink>();
-        loop {
-            let Some(link) = link() else {
-                return Err(Failure::not_sent(FailureKind::Invalid, "the endpoint has no link"));
-            };
-            // Enrolled before the count is read, so that a release in between is not missed.
-            let mut released = std::pin::pin!(link.released.notified());
-            released.as_mut().enable();
-            if let Some(ticket) = Ticket::try_start(candidate, candidate.actives(), &*self.clock) {
-                let wake = candidate.endpoint().clone();
-                return Ok(Admitted { ticket: Some(ticket), wake: Some(wake) });
-            }
-            if tokio::time::timeout_at(until, released).await.is_err() {
-                return Err(Failure::not_sent(
-                    FailureKind::LimitExceeded,
-                    format!(
-                        "actives = {} attempts in flight at {}, none ended in time",
-                        candidate.actives(),
-                        candidate.endpoint().address()
-                    ),
-                ));
-            }
-        }
+    /// The prepared candidates of a call. If they are the first whose weights move with time, the
+    /// directory is told when.
+    pub(crate) fn candidates<'v>(&self, view: &'v View, call: &Call<'_>) -> &'v Arc<Candidates> {
+        let candidates = view.candidates(call, &*self.clock);
+        self.steps.look(view);
+        candidates
     }
 
     pub(crate) fn policy(&self, name: &str) -> Result<PolicyRef, ConfigError> {
@@ -115,39 +82,14 @@ pub(crate) fn unknown_policy(name: &str) -> ConfigError {
     }
 }
 
-/// A ticket that wakes whoever waits for its place when it ends, however it ends.
-pub(crate) struct Admitted {
-    ticket: Option<Ticket>,
-    wake: Option<Arc<Endpoint>>,
-}
+/// Work that outlives its call: bounded, and ended with the consumer, after which nothing starts.
+pub(crate) struct Background(Mutex<Option<JoinSet<()>>>);
 
-impl Admitted {
-    pub(crate) fn finish(mut self, outcome: Outcome, clock: &dyn Clock) {
-        if let Some(ticket) = self.ticket.take() {
-            ticket.finish(outcome, clock);
-        }
-    }
-
-    pub(crate) fn report(&self, text: &str, clock: &dyn Clock) {
-        if let Some(ticket) = &self.ticket {
-            ticket.report(text, clock);
-        }
+impl Default for Background {
+    fn default() -> Self {
+        Self(Mutex::new(Some(JoinSet::new())))
     }
 }
-
-impl Drop for Admitted {
-    fn drop(&mut self) {
-        drop(self.ticket.take());
-        let link = self.wake.as_ref().and_then(|endpoint| endpoint.link());
-        if let Some(link) = link.and_then(|l| l.as_any().downcast_ref::<EndpointLink>()) {
-            link.released.notify_waiters();
-        }
-    }
-}
-
-/// Work that outlives its call: bounded, and ended with the consumer.
-#[derive(Default)]
-pub(crate) struct Background(Mutex<JoinSet<()>>);
 
 impl Background {
     /// Starts a task unless `most` are pending.
@@ -157,6 +99,7 @@ impl Background {
         work: impl Future<Output = ()> + Send + 'static,
     ) -> bool {
         let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(tasks) = tasks.as_mut() else { return false };
         while tasks.try_join_next().is_some() {}
         if tasks.len() >= most {
             return false;
@@ -166,12 +109,15 @@ impl Background {
     }
 
     fn end(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
+        // Dropped outside of the lock: the tasks hold what this belongs to.
+        let tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(tasks);
     }
 
     /// How many are pending.
     pub(crate) fn pending(&self) -> usize {
         let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(tasks) = tasks.as_mut() else { return 0 };
         while tasks.try_join_next().is_some() {}
         tasks.len()
     }
@@ -237,7 +183,11 @@ impl Consumer {
     /// A protocol that is not known; the list in force stays.
     pub async fn update_urls(&self, urls: Vec<Url>) -> Result<(), BuildError> {
         self.0.mailbox.check(&urls)?;
-        self.tell(|inputs| inputs.list = Some(urls)).await
+        self.tell(|inputs, answer| {
+            inputs.list = Some(urls);
+            inputs.listed.push(answer);
+        })
+        .await
     }
 
     /// Changes one setting at run time (`method.key` reaches one method; an empty value takes the
@@ -246,9 +196,7 @@ impl Consumer {
     /// # Errors
     /// A value that cannot be used; the configuration in force stays.
     pub async fn set(&self, key: &str, value: &str) -> Result<(), BuildError> {
-        let mut config = Config::clone(self.0.shared.view.load().config());
-        config.set(key, value, &Place("set at run time".to_owned()));
-        self.configure(config).await
+        self.edit(Edit::Set(key.to_owned(), value.to_owned())).await
     }
 
     /// Replaces the configuration at run time. Returns once calls see it.
@@ -256,16 +204,18 @@ impl Consumer {
     /// # Errors
     /// A value that cannot be used; the configuration in force stays.
     pub async fn configure(&self, config: Config) -> Result<(), BuildError> {
-        check_policies(&self.0.shared, &config)?;
-        self.tell(|inputs| inputs.config = Some(Arc::new(config))).await
+        self.edit(Edit::Whole(config)).await
     }
 
-    async fn tell(&self, change: impl FnOnce(&mut Inputs)) -> Result<(), BuildError> {
+    async fn edit(&self, edit: Edit) -> Result<(), BuildError> {
+        let shared = &self.0.shared;
+        check_policies(shared, &edit.of(shared.view.load().config()))?;
+        self.tell(|inputs, answer| inputs.edits.push((edit, answer))).await
+    }
+
+    async fn tell(&self, change: impl FnOnce(&mut Inputs, Answer)) -> Result<(), BuildError> {
         let (done, answer) = oneshot::channel();
-        self.0.mailbox.put(|inputs| {
-            change(inputs);
-            inputs.waiting.push(done);
-        });
+        self.0.mailbox.put(|inputs| change(inputs, done));
         match answer.await {
             Ok(result) => result.map_err(BuildError::from),
             Err(_) => Err(BuildError::Closed),

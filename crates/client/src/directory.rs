@@ -2,13 +2,13 @@
 //! the next view comes out, swapped whole. Changes that arrive together become one view.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use equipoise_core::balance::Strategies;
 use equipoise_core::clock::Clock;
-use equipoise_core::config::{Config, ConfigError};
+use equipoise_core::config::{Config, ConfigError, Place};
 use equipoise_core::endpoint::Service;
 use equipoise_core::port::{EndpointSink, Protocol};
 use equipoise_core::url::Url;
@@ -24,15 +24,69 @@ use crate::link::EndpointLink;
 /// Shortest time between two views.
 const COALESCE: Duration = Duration::from_millis(10);
 
-/// What has been asked for and not yet been done.
+/// Tells who waits how a change ended.
+pub(crate) type Answer = oneshot::Sender<Result<(), ConfigError>>;
+
+/// A change of settings; made of whatever is in force when its turn comes, so that none undoes
+/// another.
+pub(crate) enum Edit {
+    /// One key and its value.
+    Set(String, String),
+    /// Everything.
+    Whole(Config),
+}
+
+impl Edit {
+    /// What it makes of a configuration.
+    pub(crate) fn of(&self, config: &Config) -> Config {
+        match self {
+            Edit::Set(key, value) => {
+                let mut config = config.clone();
+                config.set(key, value, &Place("set at run time".to_owned()));
+                config
+            }
+            Edit::Whole(config) => config.clone(),
+        }
+    }
+}
+
+/// What has been asked for and not yet been done. Of several lists the newest counts.
 #[derive(Default)]
 pub(crate) struct Inputs {
     pub(crate) list: Option<Vec<Url>>,
-    pub(crate) config: Option<Arc<Config>>,
-    pub(crate) waiting: Vec<oneshot::Sender<Result<(), ConfigError>>>,
+    pub(crate) listed: Vec<Answer>,
+    pub(crate) edits: Vec<(Edit, Answer)>,
 }
 
-/// Where changes are left for the directory; only the newest list and settings are kept.
+impl Inputs {
+    fn is_empty(&self) -> bool {
+        self.list.is_none() && self.edits.is_empty()
+    }
+}
+
+/// When weights move next, as far as the directory knows. A method that is called for the first
+/// time may bring an earlier instant.
+pub(crate) struct Steps {
+    awaited_ms: AtomicI64,
+    sooner: Notify,
+}
+
+impl Default for Steps {
+    fn default() -> Self {
+        Self { awaited_ms: AtomicI64::new(i64::MAX), sooner: Notify::new() }
+    }
+}
+
+impl Steps {
+    /// Wakes the directory if it awaits a later instant than the view's.
+    pub(crate) fn look(&self, view: &View) {
+        if view.next_change_ms().is_some_and(|at| at < self.awaited_ms.load(Relaxed)) {
+            self.sooner.notify_one();
+        }
+    }
+}
+
+/// Where changes are left for the directory.
 pub(crate) struct Mailbox {
     inputs: Mutex<Inputs>,
     pub(crate) changed: Arc<Notify>,
@@ -186,8 +240,9 @@ impl Directory {
         let mut built = Instant::now();
         while self.changed(&shared).await {
             tokio::time::sleep_until(built + COALESCE).await;
-            self.apply(&shared);
-            built = Instant::now();
+            if self.apply(&shared) {
+                built = Instant::now();
+            }
         }
         for link in self.links.values() {
             link.leave();
@@ -196,50 +251,94 @@ impl Directory {
 
     /// Waits for a change of any kind; `false` when the consumer is gone.
     async fn changed(&self, shared: &Shared) -> bool {
-        let due = shared.view.load().next_change_ms();
-        let wait = due.map(|at| at.saturating_sub(shared.clock.wall_ms()).max(0).unsigned_abs());
-        let step = async {
-            match wait {
-                Some(ms) => tokio::time::sleep(Duration::from_millis(ms)).await,
-                None => std::future::pending().await,
+        loop {
+            let due = shared.view.load().next_change_ms();
+            shared.steps.awaited_ms.store(due.unwrap_or(i64::MAX), Relaxed);
+            let left =
+                due.map(|at| at.saturating_sub(shared.clock.wall_ms()).max(0).unsigned_abs());
+            let step = async {
+                match left {
+                    Some(ms) => tokio::time::sleep(Duration::from_millis(ms)).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = self.mailbox.changed.notified() => break,
+                () = step => break,
+                () = shared.steps.sooner.notified() => {}
             }
-        };
-        tokio::select! {
-            () = self.mailbox.changed.notified() => {}
-            () = step => {}
         }
         !self.mailbox.closed.load(Relaxed)
     }
 
-    fn apply(&mut self, shared: &Shared) {
+    /// Does what has been asked for, all of it in one view where that is possible. Returns whether
+    /// there was anything to do.
+    fn apply(&mut self, shared: &Shared) -> bool {
         let inputs = self.mailbox.take();
-        let before = (self.list.clone(), self.config.clone());
-        if let Some(list) = inputs.list {
-            self.list = list.into_iter().map(Arc::new).collect();
+        if inputs.is_empty() && !is_outdated(shared) {
+            return false;
         }
-        if let Some(config) = inputs.config {
-            self.config = config;
-        }
-        let previous = shared.view.load_full();
-        let result = self.build(&shared.strategies, &*shared.clock, Some(&previous));
-        let result = result.map(|view| {
-            tracing::debug!(
-                service = %self.service.key,
-                generation = view.generation(),
-                endpoints = view.entries().len(),
-                "new view"
-            );
-            let view = Arc::new(view);
-            shared.view.store(view.clone());
-            // After the view is published, so that no new call meets a connection that is closing.
-            self.disconnect(&view);
+        let list = inputs.list.map(|list| list.into_iter().map(Arc::new).collect::<Vec<_>>());
+        let edited = inputs.edits.iter().fold(None::<Config>, |config, (edit, _)| {
+            Some(edit.of(config.as_ref().unwrap_or(&self.config)))
         });
-        if let Err(error) = &result {
-            tracing::error!(%error, "refused, what is in force stays");
-            (self.list, self.config) = before;
+        let parts = usize::from(list.is_some()) + inputs.edits.len();
+        let together = self.publish(shared, list.clone(), edited.map(Arc::new));
+        if together.is_ok() || parts <= 1 {
+            let edited = inputs.edits.into_iter().map(|(_, answer)| answer);
+            tell(&together, inputs.listed.into_iter().chain(edited));
+            return true;
         }
-        for waiting in inputs.waiting {
-            let _ = waiting.send(result.clone());
+        // One of them is bad, and the others must not go down with it.
+        if list.is_some() {
+            tell(&self.publish(shared, list, None), inputs.listed);
         }
+        for (edit, answer) in inputs.edits {
+            let config = Arc::new(edit.of(&self.config));
+            tell(&self.publish(shared, None, Some(config)), [answer]);
+        }
+        true
     }
+
+    /// Makes and publishes the next view. After an error everything is as before.
+    fn publish(
+        &mut self,
+        shared: &Shared,
+        list: Option<Vec<Arc<Url>>>,
+        config: Option<Arc<Config>>,
+    ) -> Result<(), ConfigError> {
+        let before = (self.list.clone(), self.config.clone());
+        self.list = list.unwrap_or_else(|| before.0.clone());
+        self.config = config.unwrap_or_else(|| before.1.clone());
+        let previous = shared.view.load_full();
+        let built = self.build(&shared.strategies, &*shared.clock, Some(&previous));
+        let view = Arc::new(built.inspect_err(|_| (self.list, self.config) = before)?);
+        tracing::debug!(
+            service = %self.service.key,
+            generation = view.generation(),
+            endpoints = view.entries().len(),
+            "new view"
+        );
+        shared.view.store(view.clone());
+        // After the view is published, so that no new call meets a connection that is closing.
+        self.disconnect(&view);
+        Ok(())
+    }
+}
+
+fn tell(result: &Result<(), ConfigError>, waiting: impl IntoIterator<Item = Answer>) {
+    if let Err(error) = result {
+        tracing::error!(%error, "refused, what is in force stays");
+    }
+    for answer in waiting {
+        // Nobody waits any more: the change stands all the same.
+        let _ = answer.send(result.clone());
+    }
+}
+
+/// Whether health or time has moved on since the view in force was made.
+fn is_outdated(shared: &Shared) -> bool {
+    let view = shared.view.load();
+    let due = view.next_change_ms().is_some_and(|at| at <= shared.clock.wall_ms());
+    due || view.health_changed()
 }

@@ -15,15 +15,17 @@ use equipoise_core::plan::Plan;
 use equipoise_core::port::{BodyFormat, Reply, Request};
 use tokio::time::Instant;
 
-use crate::consumer::{Admitted, Shared};
+use crate::admit::Admitted;
+use crate::consumer::Shared;
 use crate::error::{AttemptRecord, CallError, Failed};
+use crate::key::OwnKey;
 use crate::time::thread_rng;
 
 /// Who is asked next.
 pub enum Choice<'a> {
     /// Whom the strategy picks.
     ByStrategy,
-    /// The first available one, in list order.
+    /// The first available one that was not tried, in list order.
     FirstAvailable,
     /// The next of the ones that [`Flow::each`] fixed.
     Each(&'a mut Each),
@@ -48,7 +50,9 @@ pub struct Flow {
     pub(crate) plan: Arc<Plan>,
     pub(crate) method: MethodId,
     pub(crate) request: Request,
-    pub(crate) key: Key<'static>,
+    pub(crate) key: OwnKey,
+    /// Of the key, once a strategy has needed it.
+    pub(crate) hash: Option<u32>,
     pub(crate) tag: Option<String>,
     pub(crate) force_tag: Option<bool>,
     pub(crate) timeout: Option<Duration>,
@@ -150,14 +154,18 @@ impl Flow {
         let clock = &*self.shared.clock;
         let position = match choice {
             Choice::ByStrategy => {
-                let candidates = view.candidates(&call, clock);
-                self.by_strategy(candidates, tried, view.health_changed())
-                    .map(|p| (candidates.clone(), p))
+                let candidates = self.shared.candidates(&view, &call);
+                let position = self.by_strategy(candidates, tried, view.health_changed());
+                let position = position.map_err(|failure| self.note_none(failure))?;
+                position.map(|p| (candidates.clone(), p))
             }
             Choice::FirstAvailable => {
-                let candidates = view.candidates(&call, clock);
-                let up = candidates.all().iter().position(|c| c.endpoint().is_available());
-                up.map(|p| (candidates.clone(), p))
+                let candidates = self.shared.candidates(&view, &call);
+                let first = candidates
+                    .all()
+                    .iter()
+                    .position(|c| c.endpoint().is_available() && !tried.contains(c.endpoint()));
+                first.map(|p| (candidates.clone(), p))
             }
             // One that has left the list in the meantime is skipped.
             Choice::Each(each) => each.all.find_map(|e| view.candidate(&call, &e, clock)),
@@ -166,7 +174,9 @@ impl Flow {
             return Err(self.note_none(view.no_provider(&call)));
         };
         let chosen = Chosen { candidates, position };
-        if let Some(candidate) = chosen.candidate() {
+        if let Some(candidate) = chosen.candidate()
+            && !tried.contains(candidate.endpoint())
+        {
             tried.add(candidate.endpoint().clone());
         }
         Ok(chosen)
@@ -177,26 +187,42 @@ impl Flow {
         candidates: &Arc<Candidates>,
         tried: &Tried,
         check_available: bool,
-    ) -> Option<usize> {
+    ) -> Result<Option<usize>, Failure> {
         let sticky = self.plan.sticky.then(|| self.shared.sticky.load_full()).flatten();
         if let Some(remembered) = sticky
             && remembered.is_available()
             && !tried.contains(&remembered)
             && let Some(position) = candidates.position(&remembered)
         {
-            return Some(position);
+            return Ok(Some(position));
         }
-        let key = match self.key {
-            Key::Hashed(hash) => Some(hash),
-            _ => None,
+        // A strategy that needs a key may have come after the call was made.
+        let hash = match self.hash {
+            None => self.key.hash(candidates, &self.request)?,
+            known => known,
         };
         let clock = &*self.shared.clock;
-        let position = candidates.choose(key, tried, check_available, &mut thread_rng(), clock)?;
-        if self.plan.sticky {
+        let position = candidates.choose(hash, tried, check_available, &mut thread_rng(), clock);
+        if self.plan.sticky
+            && let Some(position) = position
+        {
             let endpoint = candidates.all().get(position).map(|c| c.endpoint().clone());
             self.shared.sticky.store(endpoint);
         }
-        Some(position)
+        Ok(position)
+    }
+
+    /// Whether everybody who may be asked now has been tried.
+    pub fn all_tried(&self, tried: &Tried) -> bool {
+        let view = self.shared.view.load();
+        let candidates = self.shared.candidates(&view, &self.call());
+        let mut all = candidates.all().iter().map(Candidate::endpoint);
+        all.all(|e| tried.contains(e) || !e.is_available())
+    }
+
+    /// Lets time go by, at most until the deadline of the whole call.
+    pub async fn pause(&self, time: Duration) {
+        tokio::time::sleep(self.time_left().map_or(time, |left| left.min(time))).await;
     }
 
     /// Sends to whoever was chosen: counted in, sent, counted out, fed back.
@@ -224,8 +250,13 @@ impl Flow {
         started: Instant,
     ) -> Result<Reply, Failure> {
         let clock = &*self.shared.clock;
-        let ticket = self.shared.admit(candidate, started + time).await?;
+        let ticket = Admitted::wait(candidate, started.checked_add(time), clock).await?;
         let left = time.saturating_sub(started.elapsed());
+        if left.is_zero() {
+            ticket.finish(Outcome::Cancelled, clock);
+            let reason = format!("nothing is left of {time:?} to send it in");
+            return Err(Failure::not_sent(FailureKind::Timeout, reason));
+        }
         let Some(link) = endpoint.link() else {
             ticket.finish(Outcome::Failure(FailureKind::Invalid), clock);
             return Err(Failure::not_sent(
@@ -265,7 +296,7 @@ impl Flow {
     /// How many candidates the call has on the newest view.
     pub fn candidates(&self) -> usize {
         let view = self.shared.view.load();
-        view.candidates(&self.call(), &*self.shared.clock).all().len()
+        self.shared.candidates(&view, &self.call()).all().len()
     }
 
     /// Why nobody can be chosen.
@@ -294,7 +325,8 @@ impl Flow {
             plan: self.plan.clone(),
             method: self.method,
             request: self.request.clone(),
-            key: self.key,
+            key: self.key.clone(),
+            hash: self.hash,
             tag: self.tag.clone(),
             force_tag: self.force_tag,
             timeout: self.timeout,
@@ -329,7 +361,7 @@ impl Flow {
 
     fn call(&self) -> Call<'_> {
         let mut call = Call::of(self.method);
-        call.key = self.key;
+        call.key = self.hash.map_or(Key::Missing, Key::Hashed);
         call.tag = self.tag.as_deref();
         call.force_tag = self.force_tag;
         call
@@ -350,7 +382,7 @@ impl Flow {
 /// Takes the provider's reports of its load out of the answer and feeds them back.
 fn take_reports(
     attachments: &mut Attachments,
-    ticket: &Admitted,
+    ticket: &Admitted<'_>,
     endpoint: &Endpoint,
     clock: &dyn equipoise_core::clock::Clock,
 ) {

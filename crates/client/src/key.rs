@@ -1,11 +1,48 @@
-//! The key of a JSON call: the elements of a top-level array are the arguments, any other value is
-//! argument 0. Numbers keep Java's text forms.
+//! The key of a call: what the caller gave, else what is in a JSON body. There the elements of a
+//! top-level array are the arguments, any other value is argument 0; numbers keep Java's text forms.
 
+use equipoise_core::call::Key;
+use equipoise_core::candidates::Candidates;
 use equipoise_core::hash::key::Argument;
+use equipoise_core::outcome::Failure;
+use equipoise_core::port::{BodyFormat, Request};
 use serde_json::Value;
 
+/// What the caller gave.
+#[derive(Clone)]
+pub(crate) enum OwnKey {
+    Missing,
+    Text(String),
+    Arguments(Vec<Argument>),
+}
+
+impl OwnKey {
+    /// The hash of the key, where the strategy of these candidates needs one.
+    ///
+    /// # Errors
+    /// It needs one, and nothing was given.
+    pub(crate) fn hash(
+        &self,
+        candidates: &Candidates,
+        request: &Request,
+    ) -> Result<Option<u32>, Failure> {
+        if !candidates.is_keyed() {
+            return Ok(None);
+        }
+        match self {
+            OwnKey::Text(text) => candidates.key_hash(Key::Text(text)),
+            OwnKey::Arguments(all) => candidates.key_hash(Key::Arguments(all)),
+            OwnKey::Missing => {
+                let json = Some(request).filter(|r| r.format == BodyFormat::Json);
+                let all = json.and_then(|r| json_arguments(&r.body));
+                candidates.key_hash(all.as_deref().map_or(Key::Missing, Key::Arguments))
+            }
+        }
+    }
+}
+
 /// The arguments of a JSON body; `None` when it cannot be read.
-pub(crate) fn json_arguments(body: &[u8]) -> Option<Vec<Argument>> {
+fn json_arguments(body: &[u8]) -> Option<Vec<Argument>> {
     match serde_json::from_slice(body).ok()? {
         Value::Array(all) => Some(all.into_iter().map(argument).collect()),
         one => Some(vec![argument(one)]),

@@ -15,6 +15,7 @@
 //! Who is chosen (`equipoise-core`), how a call travels (`equipoise-protocol`), where endpoints
 //! come from (a registry).
 
+mod admit;
 mod backoff;
 mod budget;
 mod builder;

@@ -9,9 +9,12 @@
 //! ```
 //!
 //! One task per endpoint, so one sequence of attempts to connect whatever happens. A call that
-//! finds the endpoint down asks for one attempt now and waits for its end.
+//! finds the endpoint down asks for one attempt now and waits for its end. A connection that did not
+//! last is no success: the delay goes on growing, so that a provider which takes connections and
+//! hangs up is not hammered.
 
 use std::any::Any;
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{
     AtomicBool,
     Ordering::{AcqRel, Release},
@@ -23,9 +26,11 @@ use equipoise_core::endpoint::{Endpoint, Link};
 use equipoise_core::outcome::{Failure, FailureKind};
 use equipoise_core::port::{BoxFuture, Connection, Protocol, Reply, Request};
 use equipoise_core::url::Url;
+use futures_util::FutureExt;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
+use crate::admit::Places;
 use crate::backoff::Backoff;
 
 /// Bound on one attempt to connect.
@@ -49,12 +54,12 @@ pub(crate) struct EndpointLink {
     state: watch::Sender<State>,
     wanted: watch::Sender<bool>,
     running: AtomicBool,
-    /// A call asks for an attempt to connect now.
-    now: Notify,
+    /// Number of the failed attempt after which a call asks for the next one now. A number, so
+    /// that a wish which has been granted is not granted again.
+    asked: watch::Sender<u64>,
     /// Tells the directory that availability has changed.
     changed: Arc<Notify>,
-    /// Wakes calls that wait for `actives`.
-    pub(crate) released: Notify,
+    pub(crate) places: Places,
 }
 
 impl EndpointLink {
@@ -71,9 +76,9 @@ impl EndpointLink {
             state: watch::Sender::new(State::Idle),
             wanted: watch::Sender::new(false),
             running: AtomicBool::new(false),
-            now: Notify::new(),
+            asked: watch::Sender::new(0),
             changed,
-            released: Notify::new(),
+            places: Places::default(),
         })
     }
 
@@ -104,7 +109,12 @@ impl EndpointLink {
                 return Err(Failure::clone(failure));
             }
             State::Down(_, _, attempts) => {
-                self.now.notify_one();
+                self.asked.send_if_modified(|asked| {
+                    *asked < *attempts && {
+                        *asked = *attempts;
+                        true
+                    }
+                });
                 Some(*attempts)
             }
             State::Idle => return Err(gone(&self.target)),
@@ -125,6 +135,21 @@ impl EndpointLink {
         }
     }
 
+    /// The same, for at most `time`: a call that got no connection was not sent.
+    async fn connection_within(
+        &self,
+        time: Option<Duration>,
+    ) -> Result<Arc<dyn Connection>, Failure> {
+        let Some(time) = time else { return self.connection().await };
+        tokio::time::timeout(time, self.connection()).await.unwrap_or_else(|_| {
+            let address = self.target.address();
+            Err(Failure::not_sent(
+                FailureKind::Timeout,
+                format!("no connection to {address} within {time:?}"),
+            ))
+        })
+    }
+
     fn up(&self, endpoint: &Weak<Endpoint>, available: bool) {
         let news = endpoint.upgrade().is_some_and(|e| e.set_available(available));
         if news {
@@ -134,12 +159,17 @@ impl EndpointLink {
     }
 
     async fn connect(&self) -> Result<Arc<dyn Connection>, Failure> {
-        let attempt = self.protocol.connect(&self.target);
-        match tokio::time::timeout(CONNECT_TIMEOUT, attempt).await {
-            Ok(result) => result.map_err(|mut failure| {
+        let attempt = AssertUnwindSafe(async { self.protocol.connect(&self.target).await });
+        match tokio::time::timeout(CONNECT_TIMEOUT, attempt.catch_unwind()).await {
+            Ok(Ok(result)) => result.map_err(|mut failure| {
                 failure.sent = equipoise_core::outcome::Sent::No;
                 failure
             }),
+            // It must not take the task along that looks after the endpoint.
+            Ok(Err(_)) => Err(Failure::not_sent(
+                FailureKind::Network,
+                format!("the protocol panicked while connecting to {}", self.target.address()),
+            )),
             Err(_) => Err(Failure::not_sent(
                 FailureKind::Network,
                 format!("no connection to {} within {CONNECT_TIMEOUT:?}", self.target.address()),
@@ -149,7 +179,7 @@ impl EndpointLink {
 }
 
 impl Link for EndpointLink {
-    fn send(&self, request: Request) -> BoxFuture<'_, Result<Reply, Failure>> {
+    fn send(&self, mut request: Request) -> BoxFuture<'_, Result<Reply, Failure>> {
         // The common case costs no extra future.
         let ready = match &*self.state.borrow() {
             State::Ready(c) if c.is_available() => Some(c.clone()),
@@ -158,7 +188,13 @@ impl Link for EndpointLink {
         Box::pin(async move {
             let connection = match ready {
                 Some(connection) => connection,
-                None => self.connection().await?,
+                None => {
+                    let started = Instant::now();
+                    let connection = self.connection_within(request.timeout).await?;
+                    request.timeout =
+                        request.timeout.map(|time| time.saturating_sub(started.elapsed()));
+                    connection
+                }
             };
             connection.send(request).await
         })
@@ -196,15 +232,16 @@ async fn keep_connected(link: &EndpointLink, endpoint: &Weak<Endpoint>) {
     let mut wanted = link.wanted.subscribe();
     let mut failures = 0_u32;
     let mut attempts = 0_u64;
+    link.asked.send_replace(0);
     while *wanted.borrow_and_update() {
         let connected = tokio::select! {
             connected = link.connect() => connected,
             _ = wanted.wait_for(|wanted| !wanted) => return,
         };
         attempts += 1;
-        match connected {
+        let failure = match connected {
             Ok(connection) => {
-                failures = 0;
+                let since = Instant::now();
                 link.state.send_replace(State::Ready(connection.clone()));
                 link.up(endpoint, true);
                 tokio::select! {
@@ -214,27 +251,35 @@ async fn keep_connected(link: &EndpointLink, endpoint: &Weak<Endpoint>) {
                         return;
                     }
                 }
-                // Told to go away or lost. The first attempt to come back is made at once; calls
-                // wait for it only when there is nobody else.
-                link.state.send_replace(State::Connecting);
-                link.up(endpoint, false);
+                // Told to go away or lost.
+                let lasted = since.elapsed() >= link.backoff.base;
+                failures = if lasted { 0 } else { failures.saturating_add(1) };
+                if failures <= 1 {
+                    // The first attempt to come back is made at once; calls wait for it only when
+                    // there is nobody else.
+                    link.state.send_replace(State::Connecting);
+                    link.up(endpoint, false);
+                    connection.drain();
+                    continue;
+                }
                 connection.drain();
+                let address = link.target.address();
+                let reason = format!("connections to {address} do not last");
+                Failure::not_sent(FailureKind::Network, reason)
             }
             Err(failure) => {
                 failures = failures.saturating_add(1);
-                tracing::debug!(address = %link.target.address(), %failure, failures, "no connection");
-                link.state.send_replace(State::Down(Arc::new(failure), Instant::now(), attempts));
-                link.up(endpoint, false);
-                let delay = link.backoff.delay(failures, fastrand::f64());
-                tokio::select! {
-                    () = tokio::time::sleep(delay) => {}
-                    () = link.now.notified() => {}
-                    _ = wanted.wait_for(|wanted| !wanted) => return,
-                }
-                if !*link.wanted.borrow() {
-                    return;
-                }
+                failure
             }
+        };
+        tracing::debug!(address = %link.target.address(), %failure, failures, "no connection");
+        link.state.send_replace(State::Down(Arc::new(failure), Instant::now(), attempts));
+        link.up(endpoint, false);
+        let mut asked = link.asked.subscribe();
+        tokio::select! {
+            () = tokio::time::sleep(link.backoff.delay(failures, fastrand::f64())) => {}
+            _ = asked.wait_for(|asked| *asked >= attempts) => {}
+            _ = wanted.wait_for(|wanted| !wanted) => return,
         }
     }
 }

@@ -114,6 +114,11 @@ impl Tried {
         self.first[0].is_none()
     }
 
+    /// How many were tried.
+    pub fn len(&self) -> usize {
+        self.first.iter().flatten().count() + self.more.len()
+    }
+
     /// In the order they were tried.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Endpoint>> {
         self.first.iter().flatten().chain(&self.more)

@@ -291,7 +291,7 @@ impl Candidates {
     /// The position of the one that serves. Tried and unavailable ones are left out; where that
     /// leaves nobody, `tried` is forgotten, then availability: one connection attempt to a known
     /// endpoint is better than a certain failure. `None` only when there are no candidates.
-    #[inline]
+    #[inline(always)]
     pub fn choose(
         &self,
         key: Option<u32>,
@@ -302,13 +302,21 @@ impl Candidates {
     ) -> Option<usize> {
         if tried.is_empty()
             && !check_available
-            && let Some(shortcut) = &self.shortcut
+            && let Some(position) = self.choose_simply(rng)
         {
-            return Some(shortcut.take(rng));
+            return Some(position);
         }
         self.choose_by_picker(key, tried, check_available, rng, clock)
     }
 
+    /// The position of the one that serves, while nobody was tried and everybody is available;
+    /// `None` where the strategy needs to know more than that.
+    #[inline(always)]
+    pub fn choose_simply(&self, rng: &mut dyn Rng) -> Option<usize> {
+        Some(self.shortcut.as_ref()?.take(rng))
+    }
+
+    #[inline(never)]
     fn choose_by_picker(
         &self,
         key: Option<u32>,

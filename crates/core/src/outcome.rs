@@ -166,10 +166,12 @@ impl Failure {
         self
     }
 
-    /// Whether another attempt may help: a retryable kind, or anything that never left.
+    /// Whether another attempt may help: a retryable kind, or anything that never left, unless there
+    /// is nobody to send it to, no time to send it in, or nothing that could be sent.
     pub fn retryable(&self) -> bool {
+        use FailureKind::{Cancelled, Deadline, Invalid, NoProvider};
         self.kind.retryable()
             || (self.sent == Sent::No
-                && !matches!(self.kind, FailureKind::Invalid | FailureKind::Cancelled))
+                && !matches!(self.kind, Invalid | Cancelled | NoProvider | Deadline))
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use equipoise_core::balance::{NameTaken, Strategies, Strategy};
-use equipoise_core::call::{Call, Method, Tried};
+use equipoise_core::call::{Call, Tried};
 use equipoise_core::candidates::{Candidate, Candidates};
 use equipoise_core::clock::Clock;
 use equipoise_core::config::{Config, ConfigError, Place};
@@ -310,7 +310,7 @@ impl Local {
     ///
     /// # Errors
     /// There is no endpoint, or a keyed strategy got no key.
-    #[inline]
+    #[inline(always)]
     pub fn choose(&mut self, call: &Call<'_>, tried: &Tried) -> Result<&Candidate, Failure> {
         let Some((method, position)) = self.choose_at_hand(call, tried) else {
             return self.choose_on_view(call, tried);
@@ -323,7 +323,7 @@ impl Local {
     }
 
     /// What nearly all calls need: no tag, nobody tried, nothing changed.
-    #[inline]
+    #[inline(always)]
     fn choose_at_hand(&mut self, call: &Call<'_>, tried: &Tried) -> Option<(MethodId, usize)> {
         let plain = call.tag.is_none() && call.force_tag.is_none() && tried.is_empty();
         if !plain
@@ -334,6 +334,9 @@ impl Local {
         }
         let method = self.view.method(call.method);
         let ready = self.ready.get(method.index())?.as_ref()?;
+        if let Some(position) = ready.choose_simply(&mut self.rng) {
+            return Some((method, position));
+        }
         // A key that is missing is found missing once more, where there is an error to return.
         let key = if ready.is_keyed() { ready.key_hash(call.key).ok()? } else { None };
         let clock = self.inner.clock.get();

@@ -1,6 +1,5 @@
-//! The conformance suite: puts a strategy to the claims that it makes in its
-//! [`About`](equipoise_core::balance::About), all of them and nothing else, through the public
-//! functions of `core` that a client calls.
+//! The conformance suite: puts a strategy to the claims that it makes in its [`About`], all of them
+//! and nothing else, through the public functions of `core` that a client calls.
 //!
 //! ```
 //! use std::sync::Arc;

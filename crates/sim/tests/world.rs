@@ -97,7 +97,7 @@ fn a_provider_warms_up() {
         )
         .run("random")
         .unwrap();
-    // Share w / (100 + w), w rising to 100: on average 1 - ln 2 = 0.307 in the first half, then 0.5.
+    // Share w / (100 + w), w rising to 100: 1 - ln 2 = 0.307 on average in the first half, then 0.5.
     let share = report.endpoints[1].share;
     assert!((share - 0.403).abs() < 0.02, "{share}");
 }

@@ -136,7 +136,7 @@ fn error_json(error: &CallError) -> Map<String, Value> {
 /// A table of providers, from the consumer's report.
 fn providers(report: &Report) -> Vec<String> {
     let columns = [
-        Column::Text("PROVIDER"),
+        Column::Name("PROVIDER"),
         Column::Number("ATTEMPTS"),
         Column::Number("SHARE"),
         Column::Number("MEAN MS"),

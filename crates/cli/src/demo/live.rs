@@ -9,7 +9,7 @@ use equipoise::core::report::EndpointReport;
 use crate::output::{self, Column, Width};
 
 const COLUMNS: [Column; 9] = [
-    Column::Text("PROVIDER"),
+    Column::Name("PROVIDER"),
     Column::Text(""),
     Column::Number("CALLS"),
     Column::Number("SHARE"),

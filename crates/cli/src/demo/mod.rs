@@ -100,7 +100,7 @@ async fn perform(plan: Plan, json: bool) -> anyhow::Result<()> {
     let started = Instant::now();
     let mut stage = Stage::open(plan, Screen::new(json)).await?;
     let chapters = chapters::run(&mut stage).await?;
-    let findings = findings::of(&chapters, &stage.plan);
+    let findings = findings::of(&chapters);
     let Stage { plan, mut screen, fleet } = stage;
     drop(fleet);
     let elapsed_seconds = started.elapsed().as_secs_f64();

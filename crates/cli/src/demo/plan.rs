@@ -110,9 +110,4 @@ impl Plan {
     pub(crate) fn time(&self, part: f64) -> Duration {
         Duration::from_secs_f64(self.seconds * part)
     }
-
-    /// The share of calls that the slow providers get where nobody cares.
-    pub(crate) fn fair_slow_share(&self) -> f64 {
-        self.slow as f64 / self.providers as f64
-    }
 }

@@ -167,7 +167,7 @@ const SPELLED_OUT: usize = 40;
 
 fn print(document: &Document, seed: u64) -> anyhow::Result<()> {
     let columns = [
-        Column::Text("ENDPOINT"),
+        Column::Name("ENDPOINT"),
         Column::Number("WEIGHT"),
         Column::Number("EFFECTIVE"),
         Column::Number("EXPECTED"),

@@ -49,9 +49,11 @@ impl Policy for Failback {
             let mut tried = Tried::new();
             match flow.attempt(Choice::ByStrategy, &mut tried).await {
                 Ok(reply) => Ok(reply),
-                Err(failure) if is_the_callers(failure.kind) => Err(flow.error(failure)),
                 Err(failure) => {
                     let error = flow.error(failure);
+                    if is_the_callers(error.failure.kind) {
+                        return Err(error);
+                    }
                     tracing::warn!(%error, "failback: tried again in the background");
                     schedule(&flow, tried);
                     Ok(flow.empty_reply())

@@ -3,7 +3,7 @@
 //! # When it gives up
 //!
 //! At once, silently. For calls nobody waits for, such as audit records. A call that cannot be made
-//! as it was asked is still an error, and so is the provider's own business error.
+//! as it was asked is still an error, and so are an empty list and the provider's own business error.
 //!
 //! # Dubbo
 //!
@@ -35,9 +35,11 @@ impl Policy for Failsafe {
         Box::pin(async move {
             match flow.attempt(Choice::ByStrategy, &mut Tried::new()).await {
                 Ok(reply) => Ok(reply),
-                Err(failure) if is_the_callers(failure.kind) => Err(flow.error(failure)),
                 Err(failure) => {
                     let error = flow.error(failure);
+                    if is_the_callers(error.failure.kind) {
+                        return Err(error);
+                    }
                     tracing::warn!(%error, "failsafe: ignored");
                     Ok(flow.empty_reply())
                 }
@@ -46,8 +48,8 @@ impl Policy for Failsafe {
     }
 }
 
-/// Failures that are not the framework's to swallow: the service's own answer, and a call that is
-/// wrong in itself.
+/// Failures that are not the framework's to swallow: the service's own answer, a call that is wrong
+/// in itself, and a list with nobody on it (in Dubbo the list is checked before the policy is asked).
 pub(super) fn is_the_callers(kind: FailureKind) -> bool {
-    matches!(kind, FailureKind::Business | FailureKind::Invalid)
+    matches!(kind, FailureKind::Business | FailureKind::Invalid | FailureKind::NoProvider)
 }

@@ -45,8 +45,11 @@ impl Policy for Forking {
             let mut tried = Tried::new();
             let mut chosen = Vec::with_capacity(forks);
             for _ in 0..forks {
+                let before = tried.len();
                 match flow.choose(&mut Choice::ByStrategy, &mut tried) {
-                    Ok(one) => chosen.push(one),
+                    Ok(one) if tried.len() > before => chosen.push(one),
+                    // Somebody for the second time: nobody else is up.
+                    Ok(_) => break,
                     Err(failure) if chosen.is_empty() => return Err(flow.error(failure)),
                     Err(_) => break,
                 }

@@ -117,8 +117,7 @@ async fn the_limit_is_per_provider_and_method() {
     for address in [A, B] {
         net.at(address).always(answers(100));
     }
-    let consumer =
-        net.consumer([A, B]).strategy("roundrobin").set("actives", "1").build().unwrap();
+    let consumer = net.consumer([A, B]).strategy("roundrobin").set("actives", "1").build().unwrap();
     settle().await;
     let started = Instant::now();
     let other = |method| {

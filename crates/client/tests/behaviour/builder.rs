@@ -176,7 +176,10 @@ async fn a_method_has_settings_of_its_own() {
         .unwrap();
     settle().await;
     let error = ask(&consumer).await.unwrap_err();
-    assert_eq!((net.asked(), error.policy.as_str()), (vec![A.to_owned(), B.to_owned()], "failover"));
+    assert_eq!(
+        (net.asked(), error.policy.as_str()),
+        (vec![A.to_owned(), B.to_owned()], "failover")
+    );
     assert_eq!(net.seen()[0].timeout, Some(ms(70)));
     let error = consumer.call("other").json::<String>(&["x"]).await.unwrap_err();
     assert_eq!((error.made, error.policy.as_str()), (1, "failfast"));

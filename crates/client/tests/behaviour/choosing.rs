@@ -179,6 +179,7 @@ async fn tags_decide_who_may_and_the_call_decides_the_tag() {
     let error = ask_tag(Some("blue"), true).await.unwrap_err();
     assert_eq!(error.failure.kind, FailureKind::NoProvider);
     // The provider may call on behalf of this request: the tag travels.
-    let tags: Vec<_> = net.seen().iter().map(|s| s.attachments.text("dubbo.tag").map(str::to_owned)).collect();
+    let tags: Vec<_> =
+        net.seen().iter().map(|s| s.attachments.text("dubbo.tag").map(str::to_owned)).collect();
     assert_eq!(tags, [Some("gray".into()), Some("gray".into()), Some("blue".into())]);
 }

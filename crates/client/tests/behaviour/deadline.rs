@@ -55,7 +55,8 @@ async fn every_attempt_has_the_timeout_of_its_own_provider() {
     for address in [A, B, C] {
         net.at(address).always(silence());
     }
-    let list = [format!("{A}?timeout=100"), format!("{B}?echo.timeout=200&timeout=9"), C.to_owned()];
+    let list =
+        [format!("{A}?timeout=100"), format!("{B}?echo.timeout=200&timeout=9"), C.to_owned()];
     let consumer =
         net.consumer(list.iter().map(String::as_str)).strategy("roundrobin").build().unwrap();
     settle().await;

@@ -221,7 +221,10 @@ async fn a_whole_configuration_replaces_the_one_in_force() {
     let mut bad = Config::new();
     bad.global.set("cluster", "nonsense", &Place("line 7".to_owned()));
     let error = consumer.configure(bad).await.unwrap_err().to_string();
-    assert!(error.starts_with("cluster = \"nonsense\" (line 7): no such cluster policy"), "{error}");
+    assert!(
+        error.starts_with("cluster = \"nonsense\" (line 7): no such cluster policy"),
+        "{error}"
+    );
     for name in ["failover", "failfast", "available"] {
         assert!(error.contains(name), "{error}");
     }

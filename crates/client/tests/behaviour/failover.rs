@@ -184,12 +184,8 @@ async fn case_080_extreme_retries_neither_overflow_nor_spin() {
     // What the caller gets is the last real failure; the deadline is the last of its attempts.
     let net = Network::new();
     net.at(A).door(Door::Refusing);
-    let consumer = net
-        .consumer([A])
-        .set("retries", most.to_string())
-        .deadline(ms(200))
-        .build()
-        .unwrap();
+    let consumer =
+        net.consumer([A]).set("retries", most.to_string()).deadline(ms(200)).build().unwrap();
     let started = Instant::now();
     let error = ask(&consumer).await.unwrap_err();
     assert_eq!(started.elapsed(), ms(200));

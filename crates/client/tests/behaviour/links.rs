@@ -214,5 +214,8 @@ async fn case_134_a_zone_suffix_makes_no_second_provider() {
     assert_eq!(net.at(plain).connects().len(), 1);
     assert_eq!(net.at(zoned).connects().len(), 0);
     assert_eq!(consumer.report().endpoints.len(), 2);
-    assert_eq!(of(&consumer, plain).picks, owners.concat().iter().filter(|o| *o == plain).count() as u64);
+    assert_eq!(
+        of(&consumer, plain).picks,
+        owners.concat().iter().filter(|o| *o == plain).count() as u64
+    );
 }

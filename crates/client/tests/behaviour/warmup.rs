@@ -47,11 +47,8 @@ async fn weights_follow_the_formula_within_a_second() {
 async fn many_small_steps_are_taken_together() {
     let net = Network::new();
     let young = format!("{B}?timestamp={START}&weight=1000000");
-    let consumer = net
-        .consumer([A, young.as_str()])
-        .clock(Arc::new(TokioClock::at(START)))
-        .build()
-        .unwrap();
+    let consumer =
+        net.consumer([A, young.as_str()]).clock(Arc::new(TokioClock::at(START))).build().unwrap();
     ask(&consumer).await.unwrap();
     let before = consumer.generation();
     pass(60_000).await;
@@ -71,7 +68,12 @@ async fn a_method_that_is_first_called_later_warms_too() {
     let report = consumer.report();
     for method in report.methods {
         let b = method.endpoints.iter().find(|e| e.address == B).unwrap();
-        assert!((29..=30).contains(&b.effective_weight), "{}: {}", method.method, b.effective_weight);
+        assert!(
+            (29..=30).contains(&b.effective_weight),
+            "{}: {}",
+            method.method,
+            b.effective_weight
+        );
     }
 }
 

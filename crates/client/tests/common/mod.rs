@@ -20,10 +20,7 @@ pub(crate) const D: &str = "10.0.0.4:20880";
 impl Network {
     /// A consumer of `com.ex.Svc` with these providers.
     pub(crate) fn consumer<'a>(&self, list: impl IntoIterator<Item = &'a str>) -> ConsumerBuilder {
-        Consumer::builder()
-            .service("com.ex.Svc")
-            .shared_protocol(self.protocol())
-            .endpoints(list)
+        Consumer::builder().service("com.ex.Svc").shared_protocol(self.protocol()).endpoints(list)
     }
 }
 

@@ -52,7 +52,7 @@ impl Strategy for Adaptive {
             use_for: "providers of differing load that report it",
             needs: "load reports of the provider (attachment `lb_adaptive`)",
             cost: "two draws and one clock read, O(1)",
-            weights: Weights::Ties,
+            weights: Weights::Bias,
             avoids_busy: true,
             reads_clock: true,
             asks: &[("lb_adaptive", "mem,load")],

@@ -40,7 +40,7 @@ impl Alias {
     }
 
     /// Turns 64 random bits into a position; 0 when there are none.
-    #[inline]
+    #[inline(always)]
     pub fn draw(&self, bits: u64) -> usize {
         if self.slots.is_empty() {
             return below(bits, self.n);

@@ -49,7 +49,7 @@ mod model;
 mod opening;
 mod slack;
 mod smooth;
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests;
 mod wheel;
 

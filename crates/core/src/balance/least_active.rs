@@ -99,8 +99,10 @@ impl Minimum {
         if ask.is_open() {
             return self.find::<BY>(board, chance, None);
         }
-        let ask = &*ask;
-        self.find::<BY>(board, chance, Some(&|position| ask.admits(position)))
+        let asked = &*ask;
+        let found = self.find::<BY>(board, chance, Some(&|position| asked.admits(position)));
+        // Only those of positive weight are found; one of weight 0 serves when no other may.
+        found.or_else(|| ask.scan_by_weight(|_| true))
     }
 
     #[inline]

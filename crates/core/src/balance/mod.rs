@@ -97,7 +97,7 @@ pub enum Shortcut {
 }
 
 impl Shortcut {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&self, rng: &mut dyn Rng) -> usize {
         match self {
             Shortcut::Draw(alias) => alias.draw(rng.next_u64()),

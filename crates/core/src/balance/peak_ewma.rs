@@ -4,8 +4,9 @@
 //!
 //! Two different candidates are drawn, every pair equally likely. Cost = average x (active + 1) /
 //! weight; the average jumps to a slow sample at once and decays with a time constant of 10 s. One
-//! without a sample counts as the mean of the sampled candidates (above 64 candidates: of 64 drawn
-//! ones); when none is sampled only active and weight count. A failed attempt is a sample of at
+//! without a sample of the last 30 s counts as the mean of the sampled candidates (above 64
+//! candidates: of 64 drawn ones), so one that was slow once is asked again; when none is sampled only
+//! active and weight count. A failed attempt is a sample of at
 //! least its timeout. Equal cost: a coin weighted by their weights. A weight of 0 is not drawn while
 //! another is positive.
 //!
@@ -16,7 +17,7 @@
 //!
 //! # Cost
 //!
-//! One draw and four reads per pick; an exponential per answer.
+//! One draw, one clock read and six reads per pick; an exponential per answer.
 //!
 //! # State
 //!
@@ -45,10 +46,11 @@ impl Strategy for PeakEwma {
     fn about(&self) -> About {
         About {
             use_for: "providers that stall now and then",
-            cost: "two draws, O(1)",
+            cost: "two draws and one clock read, O(1)",
             weights: Weights::Bias,
             avoids_busy: true,
             avoids_slow: true,
+            reads_clock: true,
             ..About::named("peakewma", "of two drawn, lower peak-sensitive latency x load")
         }
     }
@@ -70,13 +72,14 @@ impl Picker for PeakEwmaPicker {
     fn pick(&self, ask: &mut Ask<'_>) -> Option<usize> {
         let candidates = ask.candidates;
         let salt = ask.rng.next_u64();
+        let now_ns = ask.clock.nanos();
         let mean = OnceCell::new();
         self.drawable.better_of_two(ask, |a, b| {
             by_cost(a, b, |c| {
                 let m = c.measurements();
                 let average = m
-                    .ewma_nanos()
-                    .unwrap_or_else(|| *mean.get_or_init(|| mean_of(candidates, salt)));
+                    .fresh_ewma_nanos(now_ns)
+                    .unwrap_or_else(|| *mean.get_or_init(|| mean_of(candidates, salt, now_ns)));
                 average * f64::from(m.active() + 1)
             })
         })
@@ -90,7 +93,7 @@ impl Picker for PeakEwmaPicker {
 /// Mean over the sampled candidates, or over some of them when there are many; 1 without any, so
 /// that active counts and weights still decide.
 #[cold]
-fn mean_of(candidates: &[Candidate], salt: u64) -> f64 {
+fn mean_of(candidates: &[Candidate], salt: u64, now_ns: u64) -> f64 {
     let mut rng = SeededRng::new(salt);
     let n = candidates.len();
     let mut drawn = |i: usize| match n {
@@ -99,7 +102,7 @@ fn mean_of(candidates: &[Candidate], salt: u64) -> f64 {
     };
     let (mut sum, mut count) = (0.0, 0_u32);
     for i in (0..n.min(EXACT)).map(&mut drawn) {
-        if let Some(nanos) = candidates.get(i).and_then(|c| c.measurements().ewma_nanos()) {
+        if let Some(nanos) = candidates.get(i).and_then(|c| c.measurements().fresh_ewma_nanos(now_ns)) {
             sum += nanos;
             count += 1;
         }

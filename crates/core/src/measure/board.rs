@@ -68,6 +68,7 @@ use crate::sync::{AtomicU32, AtomicU64, Mutex, OnceLock, Ordering, settle};
 
 use block::{Block, UNKNOWN, VACANT};
 pub(crate) use members::Members;
+pub(crate) use members::MODE;
 use order::{Order, Rank};
 use tree::FAN;
 

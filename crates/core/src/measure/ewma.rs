@@ -6,6 +6,9 @@ use crate::sync::{AtomicU64, Ordering::Relaxed};
 /// Decay time: a fast sample after this long counts for 1 - 1/e. Finagle's and Linkerd's default.
 const TAU_NS: f64 = 10e9;
 
+/// Three times the decay time: by then a sample has lost 95 % of its weight.
+pub const FRESH_NS: u64 = 30_000_000_000;
+
 /// Moving average of response times, in nanoseconds.
 #[derive(Debug)]
 pub struct PeakEwma {
@@ -48,6 +51,14 @@ impl PeakEwma {
             0 => None,
             bits => Some(f64::from_bits(bits)),
         }
+    }
+
+    /// The same, `None` also where the last sample is older than [`FRESH_NS`]: an endpoint that was
+    /// slow once and lost every draw since would otherwise never be asked again.
+    #[inline]
+    pub fn fresh_nanos(&self, now_ns: u64) -> Option<f64> {
+        let age = now_ns.saturating_sub(self.updated.load(Relaxed));
+        self.nanos().filter(|_| age <= FRESH_NS)
     }
 }
 

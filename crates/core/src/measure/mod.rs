@@ -154,6 +154,12 @@ impl Measurements {
         self.ewma.nanos()
     }
 
+    /// The same, `None` also where the last sample is older than 30 s.
+    #[inline]
+    pub fn fresh_ewma_nanos(&self, now_ns: u64) -> Option<f64> {
+        self.ewma.fresh_nanos(now_ns)
+    }
+
     /// Keeps the peak-sensitive average from now on.
     pub(crate) fn keep_ewma(&self) {
         self.wants_ewma.store(true, Relaxed);

@@ -18,7 +18,7 @@ pub(crate) struct Row {
 }
 
 const COLUMNS: [Column; 5] = [
-    Column::Text("STRATEGY"),
+    Column::Name("STRATEGY"),
     Column::Number("CALLS"),
     Column::Number("HITS"),
     Column::Number("MEAN MS"),
@@ -58,8 +58,8 @@ pub(crate) async fn run(stage: &mut Stage) -> anyhow::Result<Vec<Row>> {
     let cells: Vec<Vec<String>> = rows.iter().map(cells).collect();
     stage.screen.table(&COLUMNS, &cells)?;
     stage.screen.line(&format!(
-        "{keys} keys, {cache} of them fit into each cache; a hit is answered at once. Every key is \
-         new at the start, so {} is the most there can be.",
+        "{keys} keys, of which {cache} fit into each cache; a hit is answered at once. Each key is new \
+         at first, so about {} is the most there can be.",
         output::percent(1.0 - 1.0 / CALLS_PER_KEY)
     ))?;
     Ok(rows)

@@ -28,9 +28,9 @@ pub(crate) struct Row {
 }
 
 const COLUMNS: [Column; 6] = [
-    Column::Text("POLICY"),
+    Column::Name("POLICY"),
     Column::Number("CALLS"),
-    Column::Number("IN FLIGHT AT THE VICTIM"),
+    Column::Number("IN FLIGHT THERE"),
     Column::Number("FAILED CALLS"),
     Column::Number("P99 MS"),
     Column::Text("VERDICT"),
@@ -72,6 +72,10 @@ pub(crate) async fn run(stage: &mut Stage) -> anyhow::Result<Vec<Row>> {
     }
     let cells: Vec<Vec<String>> = rows.iter().map(cells).collect();
     stage.screen.table(&COLUMNS, &cells)?;
+    stage.screen.line(
+        "failover asks again although the first provider may have done the work; for calls that must \
+         not be done twice there is failfast.",
+    )?;
     Ok(rows)
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct Row {
 }
 
 const COLUMNS: [Column; 8] = [
-    Column::Text("STRATEGY"),
+    Column::Name("STRATEGY"),
     Column::Number("CALLS"),
     Column::Number("FAILED"),
     Column::Number("MEAN MS"),
@@ -80,8 +80,9 @@ fn verdict(strategy: &str, plan: &Plan, slow_share: f64, p99_ms: f64) -> String 
     let part = per_slow / per_fast.max(f64::MIN_POSITIVE);
     let about = STRATEGIES.iter().map(|row| row.about()).find(|about| about.name == strategy);
     let keyed = about.is_some_and(|about| about.keyed);
+    let stall_ms = PAUSE.as_secs_f64() * 1000.0;
     match part {
-        _ if part < AVOIDED && p99_ms < PAUSE.as_secs_f64() * 250.0 => {
+        _ if part < AVOIDED && p99_ms < stall_ms / 4.0 => {
             format!(
                 "a slow one gets {} of a fast one's calls; 99 of 100 calls meet no stall",
                 output::percent(part)

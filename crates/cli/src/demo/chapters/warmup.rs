@@ -43,9 +43,9 @@ pub(crate) struct Step {
 
 const COLUMNS: [Column; 4] = [
     Column::Text("SINCE IT JOINED"),
-    Column::Number("WEIGHT"),
-    Column::Number("EXPECTED"),
-    Column::Number("SEEN"),
+    Column::Number("WEIGHT AT THE END"),
+    Column::Number("EXPECTED AT THE END"),
+    Column::Number("SEEN ON AVERAGE"),
 ];
 
 /// Stretches of time that are told apart.

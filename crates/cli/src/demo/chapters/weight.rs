@@ -32,7 +32,7 @@ pub(crate) struct Phase {
 }
 
 const COLUMNS: [Column; 4] = [
-    Column::Text("PROVIDER"),
+    Column::Name("PROVIDER"),
     Column::Number("WEIGHT"),
     Column::Number("EXPECTED"),
     Column::Number("SEEN"),

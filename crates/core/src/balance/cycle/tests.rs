@@ -326,9 +326,9 @@ fn drift(
 
 #[test]
 fn shares_hold_through_any_number_of_changes() {
-    for n in [8, 64, 65, 101, 300] {
+    for n in [8, 64, 101] {
         for shape in 0..6 {
-            for apart in [1, 3, n / 2, n, 2 * n, 4 * n] {
+            for apart in [1, n / 2, n, 2 * n] {
                 let mut rng = fastrand::Rng::with_seed(8);
                 let weights = |change: usize| {
                     let climbing = (1 + change as u32 / 2).min(100);
@@ -362,7 +362,7 @@ fn shares_hold_through_any_number_of_changes() {
                 };
                 let mut chance = fastrand::Rng::with_seed(9);
                 let turns = || chance.usize(1..=2 * apart - 1);
-                let (low, high) = drift((3000 / apart).clamp(20, 200), weights, turns);
+                let (low, high) = drift((2000 / apart).clamp(20, 100), weights, turns);
                 // Two turns, whatever happened: nothing adds up.
                 assert!(low > -2.0 && high < 2.0, "{n} {shape} {apart}: {low:.2} {high:.2}");
             }

@@ -98,6 +98,7 @@ impl Members {
         if self.slots.len() <= FEW || self.slots.len() * PART < board.live() {
             return self.least_of_all::<R>(board, chance, admits);
         }
+        if MODE.load(std::sync::atomic::Ordering::Relaxed) == 1 { return self.least_of_all::<R>(board, chance, admits); }
         self.least_by_index::<R>(board, chance, admits)
     }
 
@@ -246,3 +247,4 @@ pub(super) fn below(bits: u64, n: u64) -> u64 {
     (u128::from(bits) * u128::from(n) >> 64) as u64
 }
 const _: u64 = NOTHING;
+pub(crate) static MODE: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);

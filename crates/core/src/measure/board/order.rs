@@ -29,8 +29,10 @@ pub(super) trait Order {
         Some(self.key_with(at, self.counts().get(at)?.load(Ordering::Relaxed)))
     }
 
-    /// The least key of a group, and which of its slots have one of at most `level`.
-    fn look(&self, group: usize, level: u64) -> (u64, u16);
+    /// The least key of a group.
+    fn least(&self, group: usize) -> u64;
+    /// Which slots of a group have a key of at most `level`.
+    fn within(&self, group: usize, level: u64) -> u16;
 }
 
 /// Names an order before it is known of which block.
@@ -63,15 +65,22 @@ impl Order for Active<'_> {
         self.counts
     }
     #[inline(always)]
-    fn look(&self, group: usize, level: u64) -> (u64, u16) {
-        let (mut least, mut within) = (u32::MAX, 0);
-        let level = level.min(u64::from(u32::MAX)) as u32;
-        for (lane, count) in chunk(self.counts, group).iter().enumerate() {
-            let count = count.load(Ordering::SeqCst);
-            least = least.min(count);
-            within |= u16::from(count <= level) << lane;
+    fn least(&self, group: usize) -> u64 {
+        // Two chains: each comparison waits for the one before.
+        let (mut even, mut odd) = (u32::MAX, u32::MAX);
+        for pair in chunk(self.counts, group).chunks_exact(2) {
+            even = even.min(pair[0].load(Ordering::SeqCst));
+            odd = odd.min(pair[1].load(Ordering::SeqCst));
         }
-        (u64::from(least), within)
+        u64::from(even.min(odd))
+    }
+    #[inline(always)]
+    fn within(&self, group: usize, level: u64) -> u16 {
+        let mut within = 0;
+        for (lane, count) in chunk(self.counts, group).iter().enumerate() {
+            within |= u16::from(u64::from(count.load(Ordering::SeqCst)) <= level) << lane;
+        }
+        within
     }
 }
 
@@ -141,15 +150,23 @@ impl Order for Estimate<'_> {
         self.counts
     }
     #[inline(always)]
-    fn look(&self, group: usize, level: u64) -> (u64, u16) {
-        let (mut least, mut within) = (NOTHING, 0);
+    fn least(&self, group: usize) -> u64 {
         let averages = chunk(self.averages, group);
+        let mut least = NOTHING;
+        for (lane, count) in chunk(self.counts, group).iter().enumerate() {
+            least = least.min(self.key_of(&averages[lane], count.load(Ordering::SeqCst)));
+        }
+        least
+    }
+    #[inline(always)]
+    fn within(&self, group: usize, level: u64) -> u16 {
+        let averages = chunk(self.averages, group);
+        let mut within = 0;
         for (lane, count) in chunk(self.counts, group).iter().enumerate() {
             let key = self.key_of(&averages[lane], count.load(Ordering::SeqCst));
-            least = least.min(key);
             within |= u16::from(key <= level) << lane;
         }
-        (least, within)
+        within
     }
 }
 

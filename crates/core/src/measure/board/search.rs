@@ -88,9 +88,9 @@ impl<'a> Search<'a> {
                 Below::Row(below) => (Below::Row(below), self.row(order, from, below)?),
             };
             any |= within;
-            if !within && (order.tree().raises_always() || stir(&mut self.chance) % 8 == 0) {
+            if !within {
                 nodes[lane].raise(seen, || match below {
-                    Below::Group(group) => order.look(group, 0).0,
+                    Below::Group(group) => order.least(group),
                     Below::Row(below) => order.tree().least(below),
                 });
             }
@@ -101,12 +101,13 @@ impl<'a> Search<'a> {
     /// Looks at a group of slots. Says whether a key is within the level, `None` to stop.
     #[inline(always)]
     fn group<O: Order>(&mut self, order: &O, from: usize, group: usize) -> Option<bool> {
-        let (least, within) = order.look(group, self.level);
-        if within == 0 {
+        let least = order.least(group);
+        if least > self.level {
             self.next = self.next.min(least);
             return Some(false);
         }
         let first = from + group * FAN;
+        let within = order.within(group, self.level);
         let ties = self.admitted(first, within & self.members.lanes(first / FAN));
         if ties == 0 {
             self.note_next(order, group);

@@ -60,11 +60,6 @@ impl Tree {
         }
     }
 
-    #[inline(always)]
-    pub(super) fn raises_always(&self) -> bool {
-        self.leaf > 0
-    }
-
     /// The least bound of a row.
     pub(super) fn least(&self, row: usize) -> u64 {
         self.row(row).iter().map(Node::bound).fold(NOTHING, u64::min)

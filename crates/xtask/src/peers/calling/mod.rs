@@ -43,9 +43,11 @@ pub(crate) const CELLS: &[Cell] = cells![
     "client: SIGKILL under load" => failure::killed,
     "client: a killed server returns" => failure::returns,
     "client: nobody listens" => failure::nobody,
-    "client: server.stop under load" => shutdown::stop,
+    "client: server leaves the list and stops" => shutdown::leaves_and_stops,
     "client: held call outlives server.stop" => shutdown::held_call,
-    "client: connection age under load" => shutdown::connection_age,
+    "client: server.stop under load" => shutdown::stop,
+    "client: connection age, three servers" => shutdown::connection_age,
+    "client: connection age, one server" => shutdown::connection_age_of_one,
     "client: TLS" => security::tls,
     "client: TLS, both certificates" => security::mutual,
     "client: TLS, refused" => security::refused,
@@ -70,11 +72,4 @@ fn failed<T>(result: Result<T, CallError>) -> anyhow::Result<CallError> {
         Ok(_) => anyhow::bail!("the call succeeded"),
         Err(error) => Ok(error),
     }
-}
-
-/// Attempts that failed, by what reports count.
-fn retried(consumer: &Consumer) -> u64 {
-    let methods = consumer.report().methods;
-    let endpoints = methods.iter().flat_map(|method| &method.endpoints);
-    endpoints.flat_map(|endpoint| endpoint.errors.values()).sum()
 }

@@ -44,7 +44,9 @@ pub(super) async fn under_load(stage: Arc<Stage>) -> Seen {
     let b = Ours::named("b", |server| server).await?;
     let target = format!("ipv4:{},{}", a.target(), b.target());
     let policy = json!({ "loadBalancingConfig": [{ "round_robin": {} }] }).to_string();
-    let settings = json!({ "options": { "grpc.service_config": policy } });
+    // Left to itself, gRPC makes an authority of both addresses that is none.
+    let options = json!({ "grpc.service_config": policy, "grpc.default_authority": "peers" });
+    let settings = json!({ "options": options });
     let client = Arc::new(PeerClient::start(&stage, &target, settings).await?);
     let mut load = Load::of(move || {
         let client = client.clone();
