@@ -176,3 +176,20 @@ impl Class {
         (at / u128::from(total)) as u64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pick_never_allocates() {
+        let weights: Vec<u32> = (1..=90).chain(1..=90).collect();
+        let mut deadlines = Deadlines::new(&Drawn::new(&weights).unwrap(), &[], &[]);
+        let room = (deadlines.waiting.capacity(), deadlines.begun.capacity());
+        assert!(room.0 >= 90 && room.1 >= 90);
+        for _ in 0..10_000 {
+            deadlines.next();
+        }
+        assert_eq!(room, (deadlines.waiting.capacity(), deadlines.begun.capacity()));
+    }
+}

@@ -17,7 +17,7 @@ use super::slack::Slack;
 const SHORTEST: u64 = 4096;
 
 /// The longest. [`Slack`] relies on it.
-const LONGEST: u64 = 16_384;
+pub(super) const LONGEST: u64 = 16_384;
 
 /// The opening, by index into `drawn`; empty without credit.
 ///
@@ -39,8 +39,8 @@ struct Opening<'a> {
     slack: Slack,
     /// By what credit wants.
     wanted: Queue,
-    /// By the deadlines of the bound.
-    due: Queue,
+    /// By the deadlines of the bound; made when credit is first refused.
+    due: Option<Queue>,
 }
 
 impl<'a> Opening<'a> {
@@ -52,10 +52,10 @@ impl<'a> Opening<'a> {
             served: vec![0; n],
             slack: Slack::new(drawn),
             wanted: Queue::default(),
-            due: Queue::default(),
+            due: None,
         };
-        for i in (0_u32..).take(n) {
-            opening.queue(i);
+        for i in opening.all() {
+            opening.wanted.push(opening.wanted_window(i), i, 0);
         }
         opening
     }
@@ -64,39 +64,55 @@ impl<'a> Opening<'a> {
         let mut turns = Vec::with_capacity(length as usize);
         for now in 0..length {
             let wanted = self.wanted.first(now, &self.served);
-            let allowed = |i: &u32| self.slack.allows(now, self.due(*i));
-            let Some(i) = wanted.filter(allowed).or_else(|| self.due.first(now, &self.served))
-            else {
-                break;
-            };
-            self.slack.take(self.due(i));
+            let allowed = |i: &u32| self.slack.allows(now, self.due_window(*i).1);
+            let Some(i) = wanted.filter(allowed).or_else(|| self.first_due(now)) else { break };
+            self.slack.take(self.due_window(i).1);
+            // What stands for this turn in the queues is out of date from here on.
             self.served[i as usize] += 1;
-            self.queue(i);
+            let turn = self.served[i as usize];
+            self.wanted.push(self.wanted_window(i), i, turn);
+            let window = self.due_window(i);
+            if let Some(due) = &mut self.due {
+                due.push(window, i, turn);
+            }
             turns.push(i);
         }
         turns
     }
 
-    /// Enters the next turn of a candidate. What stands for its last one is out of date by now.
-    fn queue(&mut self, i: u32) {
-        let (at, turn) = (i as usize, self.served[i as usize]);
-        let (weight, total) = (self.drawn.weight[at], self.drawn.total);
-        let begins = (u128::from(turn) * u128::from(total) / u128::from(weight)) as u64;
-        let due = self.due(i);
-        self.due.push(Entry { begins, by: due, i, turn });
-
-        // A preference only, so rounding is harmless. Conversions to integers saturate: what began
-        // before the change begins at 0.
-        let apart = total as f64 / f64::from(weight);
-        let shifted = f64::from(turn) - self.seed[at] as f64 / TURN as f64;
-        let begins = begins.max((shifted * apart) as u64);
-        let by = ((shifted + 1.0) * apart * 256.0) as u64;
-        self.wanted.push(Entry { begins, by, i, turn });
+    fn first_due(&mut self, now: u64) -> Option<u32> {
+        let mut due = self.due.take().unwrap_or_else(|| {
+            let mut all = Queue::default();
+            for i in self.all() {
+                all.push(self.due_window(i), i, self.served[i as usize]);
+            }
+            all
+        });
+        let first = due.first(now, &self.served);
+        self.due = Some(due);
+        first
     }
 
-    /// The instant before which the next turn of a candidate must be taken.
-    fn due(&self, i: u32) -> u64 {
-        due(self.served[i as usize], self.drawn.weight[i as usize], self.drawn.total)
+    fn all(&self) -> impl Iterator<Item = u32> + use<> {
+        (0..).take(self.served.len())
+    }
+
+    /// When the next turn of a candidate begins, and before which instant it must be taken.
+    fn due_window(&self, i: u32) -> (u64, u64) {
+        let (turn, weight) = (self.served[i as usize], self.drawn.weight[i as usize]);
+        let begins = u128::from(turn) * u128::from(self.drawn.total) / u128::from(weight);
+        (begins as u64, due(turn, weight, self.drawn.total))
+    }
+
+    /// The same as credit wants it; it cannot begin before the bound lets it.
+    fn wanted_window(&self, i: u32) -> (u64, u64) {
+        let apart = self.drawn.total as f64 / f64::from(self.drawn.weight[i as usize]);
+        let owed = self.seed[i as usize] as f64 / TURN as f64;
+        let shifted = f64::from(self.served[i as usize]) - owed;
+        // A preference only, so rounding is harmless. Conversions to integers saturate: what began
+        // before the change begins at 0.
+        let begins = self.due_window(i).0.max((shifted * apart) as u64);
+        (begins, ((shifted + 1.0) * apart * 256.0) as u64)
     }
 }
 
@@ -106,26 +122,17 @@ pub(super) fn due(turn: u32, weight: u32, total: u64) -> u64 {
     end.div_ceil(u128::from(weight)) as u64
 }
 
-/// A turn of a candidate.
-#[derive(Clone, Copy)]
-struct Entry {
-    begins: u64,
-    /// When it should be taken; only the order counts.
-    by: u64,
-    i: u32,
-    turn: u32,
-}
-
 /// Turns by when they should be taken, once they have begun. Out of date entries are skipped.
 #[derive(Default)]
 struct Queue {
+    /// Beginning, candidate, number of the turn, and by when it should be taken.
     waiting: BinaryHeap<Reverse<(u64, u32, u32, u64)>>,
+    /// By when it should be taken, candidate, number of the turn.
     begun: BinaryHeap<Reverse<(u64, u32, u32)>>,
 }
 
 impl Queue {
-    fn push(&mut self, entry: Entry) {
-        let Entry { begins, by, i, turn } = entry;
+    fn push(&mut self, (begins, by): (u64, u64), i: u32, turn: u32) {
         self.waiting.push(Reverse((begins, i, turn, by)));
     }
 
