@@ -138,6 +138,12 @@ class Reflection:
         return descriptor_pool.DescriptorPool(ProtoReflectionDescriptorDatabase(self.channel))
 
 
+def tell_states(channel):
+    """Says every state that the channel gets into, from now on; does not make it connect."""
+    channel.subscribe(lambda state: wire.say(event="state", state=state.name))
+    return {}
+
+
 def main():
     channel = connect(json.loads(sys.argv[1]))
     caller, health, reflection = Caller(channel), Health(channel), Reflection(channel)
@@ -151,6 +157,7 @@ def main():
             "services": reflection.services,
             "file": reflection.file,
             "greet": reflection.greet,
+            "states": lambda _command: tell_states(channel),
         }
     )
 

@@ -56,3 +56,18 @@ pub(crate) fn load() -> String {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split(' ').next().unwrap_or("?").to_owned()
 }
+
+/// Keeps every core from falling asleep, with a thread of the lowest priority each: to wake one
+/// takes milliseconds on some virtual machines and would hide everything else.
+#[cfg(feature = "rpc")]
+pub(crate) fn keep_awake() {
+    for core in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+        std::thread::spawn(move || {
+            pin(core);
+            prefer(19);
+            loop {
+                std::hint::spin_loop();
+            }
+        });
+    }
+}

@@ -82,7 +82,7 @@ impl World {
 pub(crate) type Key = &'static str;
 
 /// Keys of timed calls, a power of two of them: too many to be learnt by heart, read in order.
-pub(crate) const KEYS: usize = 1 << 16;
+pub(crate) const KEYS: usize = 1 << 14;
 
 /// The keys of timed calls, one text after another in memory.
 pub(crate) fn keys() -> &'static [Key] {

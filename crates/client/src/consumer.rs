@@ -22,7 +22,8 @@ use tokio::task::JoinSet;
 use crate::budget::RetryBudget;
 use crate::builder::{BuildError, ConsumerBuilder};
 use crate::call::CallBuilder;
-use crate::directory::{Answer, Edit, Inputs, Mailbox, Steps};
+use crate::directory::Steps;
+use crate::mailbox::{Answer, Edit, Inputs, Mailbox};
 use crate::policy::{self, Policy};
 use crate::snapshot::Snapshot;
 

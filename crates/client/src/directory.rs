@@ -2,67 +2,26 @@
 //! the next view comes out, swapped whole. Changes that arrive together become one view.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::time::Duration;
 
 use equipoise_core::balance::Strategies;
 use equipoise_core::clock::Clock;
-use equipoise_core::config::{Config, ConfigError, Place};
+use equipoise_core::config::{Config, ConfigError};
 use equipoise_core::endpoint::Service;
-use equipoise_core::port::{EndpointSink, Protocol};
 use equipoise_core::url::Url;
 use equipoise_core::view::{Build, Entry, View};
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::backoff::Backoff;
-use crate::builder::BuildError;
 use crate::consumer::Shared;
 use crate::link::EndpointLink;
+use crate::mailbox::{Answer, Mailbox};
 
 /// Shortest time between two views.
 const COALESCE: Duration = Duration::from_millis(10);
-
-/// Tells who waits how a change ended.
-pub(crate) type Answer = oneshot::Sender<Result<(), ConfigError>>;
-
-/// A change of settings; made of whatever is in force when its turn comes, so that none undoes
-/// another.
-pub(crate) enum Edit {
-    /// One key and its value.
-    Set(String, String),
-    /// Everything.
-    Whole(Config),
-}
-
-impl Edit {
-    /// What it makes of a configuration.
-    pub(crate) fn of(&self, config: &Config) -> Config {
-        match self {
-            Edit::Set(key, value) => {
-                let mut config = config.clone();
-                config.set(key, value, &Place("set at run time".to_owned()));
-                config
-            }
-            Edit::Whole(config) => config.clone(),
-        }
-    }
-}
-
-/// What has been asked for and not yet been done. Of several lists the newest counts.
-#[derive(Default)]
-pub(crate) struct Inputs {
-    pub(crate) list: Option<Vec<Url>>,
-    pub(crate) listed: Vec<Answer>,
-    pub(crate) edits: Vec<(Edit, Answer)>,
-}
-
-impl Inputs {
-    fn is_empty(&self) -> bool {
-        self.list.is_none() && self.edits.is_empty()
-    }
-}
 
 /// When weights move next, as far as the directory knows. A method that is called for the first
 /// time may bring an earlier instant.
@@ -83,85 +42,6 @@ impl Steps {
         if view.next_change_ms().is_some_and(|at| at < self.awaited_ms.load(Relaxed)) {
             self.sooner.notify_one();
         }
-    }
-}
-
-/// Where changes are left for the directory.
-pub(crate) struct Mailbox {
-    inputs: Mutex<Inputs>,
-    pub(crate) changed: Arc<Notify>,
-    closed: AtomicBool,
-    protocols: Protocols,
-}
-
-impl Mailbox {
-    pub(crate) fn new(protocols: Protocols) -> Arc<Self> {
-        Arc::new(Self {
-            inputs: Mutex::default(),
-            changed: Arc::new(Notify::new()),
-            closed: AtomicBool::new(false),
-            protocols,
-        })
-    }
-
-    pub(crate) fn put(&self, change: impl FnOnce(&mut Inputs)) {
-        change(&mut self.inputs.lock().unwrap_or_else(PoisonError::into_inner));
-        self.changed.notify_one();
-    }
-
-    pub(crate) fn check(&self, urls: &[Url]) -> Result<(), BuildError> {
-        match urls.iter().find(|url| self.protocols.find(&url.protocol).is_none()) {
-            None => Ok(()),
-            Some(url) => Err(BuildError::UnknownProtocol {
-                address: url.address(),
-                protocol: url.protocol.clone(),
-                known: self.protocols.names(),
-            }),
-        }
-    }
-
-    pub(crate) fn close(&self) {
-        self.closed.store(true, Relaxed);
-        self.changed.notify_one();
-    }
-
-    fn take(&self) -> Inputs {
-        std::mem::take(&mut self.inputs.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-impl EndpointSink for Mailbox {
-    fn endpoints(&self, list: Vec<Url>) {
-        let known: Vec<Url> = list
-            .into_iter()
-            .filter(|url| {
-                let known = self.protocols.find(&url.protocol).is_some();
-                if !known {
-                    tracing::warn!(%url, "left out: no such protocol here");
-                }
-                known
-            })
-            .collect();
-        self.put(|inputs| inputs.list = Some(known));
-    }
-}
-
-/// The protocols by scheme; an address without a scheme speaks the first one.
-#[derive(Clone)]
-pub(crate) struct Protocols(pub(crate) Vec<Arc<dyn Protocol>>);
-
-impl Protocols {
-    pub(crate) fn find(&self, scheme: &str) -> Option<&Arc<dyn Protocol>> {
-        match scheme {
-            "" => self.0.first(),
-            // Other names of the same protocol, in use in configurations.
-            "triple" | "grpc" => self.0.iter().find(|p| p.scheme() == "tri"),
-            scheme => self.0.iter().find(|p| p.scheme() == scheme),
-        }
-    }
-
-    fn names(&self) -> String {
-        self.0.iter().map(|p| p.scheme()).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -268,7 +148,7 @@ impl Directory {
                 () = shared.steps.sooner.notified() => {}
             }
         }
-        !self.mailbox.closed.load(Relaxed)
+        !self.mailbox.is_closed()
     }
 
     /// Does what has been asked for, all of it in one view where that is possible. Returns whether

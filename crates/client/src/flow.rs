@@ -1,5 +1,8 @@
 //! One attempt, from view to feedback, top to bottom; and what the attempts of one call share. A
-//! policy names a [`Choice`] and sees results; it never names an endpoint or a strategy.
+//! policy names a [`Choice`] and sees results; it never names an endpoint or a strategy. What else
+//! it may ask is in `flow/ask.rs`.
+
+mod ask;
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,12 +15,12 @@ use equipoise_core::endpoint::Endpoint;
 use equipoise_core::methods::MethodId;
 use equipoise_core::outcome::{Failure, FailureKind, Outcome, Sent};
 use equipoise_core::plan::Plan;
-use equipoise_core::port::{BodyFormat, Reply, Request};
+use equipoise_core::port::{Reply, Request};
 use tokio::time::Instant;
 
 use crate::admit::Admitted;
 use crate::consumer::Shared;
-use crate::error::{AttemptRecord, CallError, Failed};
+use crate::error::{AttemptRecord, Failed};
 use crate::key::OwnKey;
 use crate::time::thread_rng;
 
@@ -212,19 +215,6 @@ impl Flow {
         Ok(position)
     }
 
-    /// Whether everybody who may be asked now has been tried.
-    pub fn all_tried(&self, tried: &Tried) -> bool {
-        let view = self.shared.view.load();
-        let candidates = self.shared.candidates(&view, &self.call());
-        let mut all = candidates.all().iter().map(Candidate::endpoint);
-        all.all(|e| tried.contains(e) || !e.is_available())
-    }
-
-    /// Lets time go by, at most until the deadline of the whole call.
-    pub async fn pause(&self, time: Duration) {
-        tokio::time::sleep(self.time_left().map_or(time, |left| left.min(time))).await;
-    }
-
     /// Sends to whoever was chosen: counted in, sent, counted out, fed back.
     pub(crate) async fn send(&self, chosen: Chosen) -> Result<Reply, Failure> {
         let Some(candidate) = chosen.candidate() else {
@@ -285,77 +275,6 @@ impl Flow {
                 ticket.finish(failure.kind.outcome(), clock);
                 Err(failure)
             }
-        }
-    }
-
-    /// Whether the retry budget, where there is one, allows one more attempt.
-    pub fn may_retry(&self) -> bool {
-        self.shared.budget.as_ref().is_none_or(|budget| budget.retry())
-    }
-
-    /// How many candidates the call has on the newest view.
-    pub fn candidates(&self) -> usize {
-        let view = self.shared.view.load();
-        self.shared.candidates(&view, &self.call()).all().len()
-    }
-
-    /// Why nobody can be chosen.
-    pub fn nobody(&self) -> Failure {
-        self.shared.view.load().no_provider(&self.call())
-    }
-
-    /// What is left until the deadline of the whole call; `None` without one.
-    pub fn time_left(&self) -> Option<Duration> {
-        self.deadline.map(|at| at.saturating_duration_since(Instant::now()))
-    }
-
-    /// What a policy that swallows failures answers.
-    pub fn empty_reply(&self) -> Reply {
-        let body = match self.request.format {
-            BodyFormat::Json => bytes::Bytes::from_static(b"null"),
-            BodyFormat::Protobuf => bytes::Bytes::new(),
-        };
-        Reply { body, attachments: Attachments::new() }
-    }
-
-    /// The same call again, for work in the background: nothing tried, no deadline.
-    pub(crate) fn again(&self) -> Flow {
-        Flow {
-            shared: self.shared.clone(),
-            plan: self.plan.clone(),
-            method: self.method,
-            request: self.request.clone(),
-            key: self.key.clone(),
-            hash: self.hash,
-            tag: self.tag.clone(),
-            force_tag: self.force_tag,
-            timeout: self.timeout,
-            retries: self.retries,
-            deadline: None,
-            failed: Mutex::default(),
-            moved: AtomicBool::new(false),
-        }
-    }
-
-    /// The error of the whole call. Where no attempt could be made any more, the last real failure
-    /// of an attempt is what the caller gets.
-    pub fn error(&self, last: Failure) -> CallError {
-        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        let Failed { made, records } = std::mem::take(&mut *failed);
-        let real = records.iter().rev().find(|a| !a.address.is_empty());
-        let none_made = matches!(last.kind, FailureKind::NoProvider | FailureKind::Deadline);
-        let failure = match real {
-            Some(attempt) if none_made => attempt.failure.clone(),
-            _ => last,
-        };
-        CallError {
-            service: self.request.service.to_string(),
-            method: self.request.method.to_string(),
-            strategy: self.plan.strategy.about().name.to_owned(),
-            policy: self.plan.policy.to_string(),
-            made,
-            attempts: records,
-            failure,
         }
     }
 

@@ -8,7 +8,7 @@
 //!  call ──► policy ──► attempt: choose, ticket, send, feed back ──► answer, or one more attempt
 //! ```
 //!
-//! Read [`flow`](crate::flow) first: it is one attempt, top to bottom.
+//! Read `flow.rs` first: it is one attempt, top to bottom.
 //!
 //! # Not here
 //!
@@ -26,6 +26,7 @@ mod error;
 mod flow;
 mod key;
 mod link;
+mod mailbox;
 pub mod policy;
 mod snapshot;
 mod time;

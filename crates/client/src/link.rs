@@ -23,7 +23,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use equipoise_core::endpoint::{Endpoint, Link};
-use equipoise_core::outcome::{Failure, FailureKind};
+use equipoise_core::outcome::{Failure, FailureKind, Sent};
 use equipoise_core::port::{BoxFuture, Connection, Protocol, Reply, Request};
 use equipoise_core::url::Url;
 use futures_util::FutureExt;
@@ -100,11 +100,13 @@ impl EndpointLink {
 
     /// The connection, waiting for an attempt in progress or for one made now.
     async fn connection(&self) -> Result<Arc<dyn Connection>, Failure> {
+        if self.noticed().await {
+            // Told to go away a moment ago: somebody else may be up.
+            return Err(gone(&self.target));
+        }
         let mut state = self.state.subscribe();
         let seen = match &*state.borrow_and_update() {
-            State::Ready(c) if c.is_available() => return Ok(c.clone()),
-            // Told to go away a moment ago: somebody else may be up.
-            State::Ready(_) => return Err(gone(&self.target)),
+            State::Ready(c) => return Ok(c.clone()),
             State::Down(failure, since, _) if since.elapsed() < self.backoff.base / 10 => {
                 return Err(Failure::clone(failure));
             }
@@ -135,7 +137,19 @@ impl EndpointLink {
         }
     }
 
-    /// The same, for at most `time`: a call that got no connection was not sent.
+    /// Lets the task see that the connection takes no new calls, so that whoever chooses next does
+    /// not choose it again. Returns whether there was anything to see.
+    async fn noticed(&self) -> bool {
+        let leaving = |state: &State| matches!(state, State::Ready(c) if !c.is_available());
+        let mut state = self.state.subscribe();
+        if !leaving(&state.borrow()) {
+            return false;
+        }
+        let _ = state.wait_for(|state| !leaving(state)).await;
+        true
+    }
+
+    /// [`Self::connection`] for at most `time`: a call that got no connection was not sent.
     async fn connection_within(
         &self,
         time: Option<Duration>,
@@ -162,7 +176,7 @@ impl EndpointLink {
         let attempt = AssertUnwindSafe(async { self.protocol.connect(&self.target).await });
         match tokio::time::timeout(CONNECT_TIMEOUT, attempt.catch_unwind()).await {
             Ok(Ok(result)) => result.map_err(|mut failure| {
-                failure.sent = equipoise_core::outcome::Sent::No;
+                failure.sent = Sent::No;
                 failure
             }),
             // It must not take the task along that looks after the endpoint.
@@ -196,7 +210,11 @@ impl Link for EndpointLink {
                     connection
                 }
             };
-            connection.send(request).await
+            let result = connection.send(request).await;
+            if result.as_ref().is_err_and(|failure| failure.sent == Sent::No) {
+                self.noticed().await;
+            }
+            result
         })
     }
 
@@ -251,18 +269,17 @@ async fn keep_connected(link: &EndpointLink, endpoint: &Weak<Endpoint>) {
                         return;
                     }
                 }
-                // Told to go away or lost.
+                // Told to go away or lost. Known before the state changes: see `noticed`.
+                link.up(endpoint, false);
+                connection.drain();
                 let lasted = since.elapsed() >= link.backoff.base;
                 failures = if lasted { 0 } else { failures.saturating_add(1) };
                 if failures <= 1 {
                     // The first attempt to come back is made at once; calls wait for it only when
                     // there is nobody else.
                     link.state.send_replace(State::Connecting);
-                    link.up(endpoint, false);
-                    connection.drain();
                     continue;
                 }
-                connection.drain();
                 let address = link.target.address();
                 let reason = format!("connections to {address} do not last");
                 Failure::not_sent(FailureKind::Network, reason)

@@ -23,13 +23,14 @@ const DEFAULT_WARMUP_MS: i64 = 600_000;
 /// Prepared weights may lag the formula by at most this, or by a hundredth of the warmup.
 const WARMUP_LAG_MS: i64 = 1_000;
 
-/// One endpoint that may be chosen for one method.
+/// One endpoint that may be chosen for one method. On one cache line.
+#[repr(align(64))]
 pub struct Candidate {
     measurements: Arc<Measurements>,
     weight: u32,
     configured_weight: u32,
     warmup: Option<Warmup>,
-    timeout: Duration,
+    timeout_ns: u64,
     actives: u32,
     feeds_adaptive: bool,
 }
@@ -72,7 +73,7 @@ impl Candidate {
     /// Time for one attempt.
     #[inline]
     pub fn timeout(&self) -> Duration {
-        self.timeout
+        Duration::from_nanos(self.timeout_ns)
     }
 
     /// Most attempts in flight; 0 is unlimited.
@@ -80,6 +81,13 @@ impl Candidate {
         self.actives
     }
 
+    /// The same in nanoseconds.
+    #[inline]
+    pub(crate) fn timeout_ns(&self) -> u64 {
+        self.timeout_ns
+    }
+
+    #[inline]
     pub(crate) fn feeds_adaptive(&self) -> bool {
         self.feeds_adaptive
     }
@@ -107,7 +115,7 @@ impl Candidate {
             weight,
             configured_weight: configured,
             warmup,
-            timeout,
+            timeout_ns: u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX),
             actives,
             feeds_adaptive: about.adaptive,
             measurements,
@@ -302,7 +310,7 @@ impl Candidates {
     ) -> Option<usize> {
         if tried.is_empty()
             && !check_available
-            && let Some(position) = self.choose_simply(rng)
+            && let Some(position) = self.choose_simply(rng, clock)
         {
             return Some(position);
         }
@@ -312,8 +320,8 @@ impl Candidates {
     /// The position of the one that serves, while nobody was tried and everybody is available;
     /// `None` where the strategy needs to know more than that.
     #[inline(always)]
-    pub fn choose_simply(&self, rng: &mut dyn Rng) -> Option<usize> {
-        Some(self.shortcut.as_ref()?.take(rng))
+    pub fn choose_simply(&self, rng: &mut dyn Rng, clock: &dyn Clock) -> Option<usize> {
+        self.shortcut.as_ref()?.take(rng, clock)
     }
 
     #[inline(never)]
@@ -339,11 +347,17 @@ impl Candidates {
 
     #[cold]
     fn choose_anyway(&self, mut ask: Ask<'_>) -> Option<usize> {
-        ask.tried = None;
+        let tried = ask.tried.take();
         if let Some(position) = self.picker.pick(&mut ask) {
             return Some(position);
         }
+        // Nobody is available: each is worth one attempt before any is worth two.
         ask.check_available = false;
+        ask.tried = tried;
+        if let Some(position) = self.picker.pick(&mut ask) {
+            return Some(position);
+        }
+        ask.tried = None;
         self.picker.pick(&mut ask)
     }
 }

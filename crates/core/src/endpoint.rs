@@ -23,6 +23,8 @@ pub struct Service {
     pub methods: MethodTable,
     /// Grows when the availability of any endpoint changes.
     health: AtomicU64,
+    /// Whether any endpoint has ever reported remaining capacity.
+    reports_remaining: AtomicBool,
     /// Weak, so that an endpoint dies with the last view and ticket that hold it, and one that
     /// returns while a ticket is open is the same object.
     endpoints: Mutex<HashMap<(String, String), Weak<Endpoint>>>,
@@ -37,6 +39,7 @@ impl Service {
             key: Arc::new(key),
             methods: MethodTable::new(),
             health: AtomicU64::new(0),
+            reports_remaining: AtomicBool::new(false),
             endpoints: Mutex::default(),
             boards: (0..MethodId::COUNT).map(|_| OnceLock::new()).collect(),
             totals: (0..MethodId::COUNT).map(|_| OnceLock::new()).collect(),
@@ -66,23 +69,32 @@ impl Service {
         known.values().filter(|e| e.strong_count() > 0).count()
     }
 
-    /// What is measured of one endpoint and method, made now if nothing was yet.
+    /// What is measured of one endpoint and method, made now if nothing was yet. The first time for
+    /// a method, room is made for `listed` endpoints.
     pub(crate) fn measurements(
         &self,
         endpoint: &Arc<Endpoint>,
         method: MethodId,
+        listed: usize,
         keep_total: bool,
         now_ns: u64,
     ) -> Arc<Measurements> {
         endpoint.measurements(method, || {
             // The index of a method is below COUNT by construction.
-            let board = self.boards[method.index()].get_or_init(|| Arc::new(Board::new(16)));
+            let board = self.boards[method.index()].get_or_init(|| Arc::new(Board::new(listed)));
             let total = keep_total.then(|| self.totals[method.index()].get_or_init(Arc::default));
             Measurements::new(endpoint.clone(), method, board.clone(), total.cloned(), now_ns)
         })
     }
 
+    /// Whether any endpoint has ever reported remaining capacity, so that it is worth a look.
+    #[inline]
+    pub fn reports_remaining(&self) -> bool {
+        self.reports_remaining.load(Relaxed)
+    }
+
     /// Changes whenever an endpoint becomes available or unavailable.
+    #[inline]
     pub fn health_epoch(&self) -> u64 {
         self.health.load(Relaxed)
     }
@@ -184,6 +196,9 @@ impl Endpoint {
     /// Keeps a report of remaining capacity.
     pub fn report_remaining(&self, remaining: i64) {
         self.remaining.store(remaining.max(NO_REMAINING + 1), Relaxed);
+        if !self.service.reports_remaining() {
+            self.service.reports_remaining.store(true, Relaxed);
+        }
     }
 
     /// What `adaptive` knows about it, over all methods.

@@ -240,7 +240,21 @@ impl View {
         rng: &mut dyn Rng,
         clock: &dyn Clock,
     ) -> Result<&'v Candidate, Failure> {
-        let candidates = self.candidates(call, clock);
+        self.choose_from(self.candidates(call, clock), call, tried, rng, clock)
+    }
+
+    /// The same among candidates that this view gave for such a call before.
+    ///
+    /// # Errors
+    /// Nobody is left, or a keyed strategy got no key.
+    pub fn choose_from<'c>(
+        &self,
+        candidates: &'c Candidates,
+        call: &Call<'_>,
+        tried: &Tried,
+        rng: &mut dyn Rng,
+        clock: &dyn Clock,
+    ) -> Result<&'c Candidate, Failure> {
         let key = if candidates.is_keyed() { candidates.key_hash(call.key)? } else { None };
         let position = candidates.choose(key, tried, self.health_changed(), rng, clock);
         match position.and_then(|p| candidates.all().get(p)) {
@@ -298,7 +312,9 @@ impl View {
         let plan = ready.plan().clone();
         let keep_total = plan.strategy.about().counts_total;
         let method = self.method(call.method);
-        let measurements = self.service.measurements(endpoint, method, keep_total, now_ns);
+        let listed = self.entries.len();
+        let measurements =
+            self.service.measurements(endpoint, method, listed, keep_total, now_ns);
         let alone = vec![Candidate::new(&plan, &entry.url, measurements, now_ms)];
         let alone = Candidates::prepare(plan, alone, None, &Shared::default(), now_ms);
         Some((Arc::new(alone), 0))
@@ -354,8 +370,9 @@ impl View {
             let (now_ms, now_ns) = (clock.wall_ms(), clock.nanos());
             let candidate = |position: &u32| {
                 let entry = self.entries.get(*position as usize)?;
+                let (endpoint, listed) = (&entry.endpoint, self.entries.len());
                 let measurements =
-                    self.service.measurements(&entry.endpoint, method, keep_total, now_ns);
+                    self.service.measurements(endpoint, method, listed, keep_total, now_ns);
                 Some(Candidate::new(&plan, &entry.url, measurements, now_ms))
             };
             let all: Vec<Candidate> = route.kept.iter().filter_map(candidate).collect();

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::atomic::{
     AtomicBool, AtomicU64,
-    Ordering::{Acquire, Release},
+    Ordering::{Acquire, Relaxed, Release},
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,7 +15,6 @@ use equipoise_core::candidates::{Candidate, Candidates};
 use equipoise_core::clock::Clock;
 use equipoise_core::config::{Config, ConfigError, Place};
 use equipoise_core::endpoint::{Endpoint, Service};
-use equipoise_core::methods::MethodId;
 use equipoise_core::outcome::{Failure, Outcome};
 use equipoise_core::report::Report;
 use equipoise_core::rng::{Rng, RngSource};
@@ -169,7 +168,7 @@ impl Balancer {
 
     /// Who gets how much and why, now.
     pub fn report(&self) -> Report {
-        Report::of(&self.0.view.load(), self.0.clock.get())
+        Report::of(&self.0.view.load(), &self.0.clock)
     }
 }
 
@@ -178,7 +177,7 @@ impl Inner {
     /// looks at the clock.
     #[inline]
     fn due(&self, view: &View) -> bool {
-        view.next_change_ms().is_some_and(|at| self.clock.get().wall_ms() >= at)
+        view.next_change_ms().is_some_and(|at| self.clock.wall_ms() >= at)
     }
 
     /// Rebuilds for moved weights: one pick does, the others go on with the view they have.
@@ -208,7 +207,7 @@ impl Inner {
             config: &next.1,
             strategies: &self.strategies,
             previous: Some(&previous),
-            clock: self.clock.get(),
+            clock: &self.clock,
         })?;
         *written = next;
         self.view.store(Arc::new(view));
@@ -219,9 +218,10 @@ impl Inner {
     #[inline]
     fn pick_on(&self, view: &View, call: &Call<'_>, tried: &Tried) -> Result<Ticket, Failure> {
         let mut rng = Borrowed(&*self.rng);
-        let candidate = view.choose(call, tried, &mut rng, self.clock.get())?;
-        let ticket = CoreTicket::start(candidate, self.clock.get());
-        Ok(Ticket { ticket, clock: self.clock.clone() })
+        let moment = Moment::of(self.clock.clone());
+        let candidate = view.choose(call, tried, &mut rng, &moment)?;
+        let ticket = CoreTicket::start(candidate, &moment);
+        Ok(Ticket { ticket, clock: moment.clock })
     }
 }
 
@@ -240,17 +240,22 @@ impl Rng for Borrowed<'_> {
 
 /// The system's clock costs nothing to hand on; any other one is counted.
 #[derive(Clone)]
-enum AnyClock {
-    System(SystemClock),
-    Own(Arc<dyn Clock>),
-}
+struct AnyClock(Option<Arc<dyn Clock>>);
 
-impl AnyClock {
+impl Clock for AnyClock {
     #[inline]
-    fn get(&self) -> &dyn Clock {
-        match self {
-            AnyClock::System(clock) => clock,
-            AnyClock::Own(clock) => &**clock,
+    fn wall_ms(&self) -> i64 {
+        match &self.0 {
+            None => SystemClock::new().wall_ms(),
+            Some(own) => own.wall_ms(),
+        }
+    }
+
+    #[inline]
+    fn nanos(&self) -> u64 {
+        match &self.0 {
+            None => SystemClock::new().nanos(),
+            Some(own) => own.nanos(),
         }
     }
 }
@@ -272,13 +277,13 @@ impl Ticket {
     /// Counts the attempt out, with its outcome and the time it took.
     #[inline]
     pub fn finish(self, outcome: Outcome) {
-        self.ticket.finish(outcome, self.clock.get());
+        self.ticket.finish(outcome, &self.clock);
     }
 
     /// Takes the provider's own report of its load (`curTime:..,load:..`) that came with the
     /// answer; `adaptive` listens.
     pub fn report(&self, text: &str) {
-        self.ticket.report(text, self.clock.get());
+        self.ticket.report(text, &self.clock);
     }
 }
 
@@ -300,9 +305,15 @@ impl Local {
     /// There is no endpoint, or a keyed strategy got no key.
     #[inline]
     pub fn pick(&mut self, call: &Call<'_>) -> Result<Ticket, Failure> {
-        let clock = self.inner.clock.clone();
-        let candidate = self.choose(call, &UNTRIED)?;
-        Ok(Ticket { ticket: CoreTicket::start(candidate, clock.get()), clock })
+        let moment = Moment::of(self.inner.clock.clone());
+        let candidate = if self.is_at_hand(call, &UNTRIED) {
+            let Self { view, ready, rng, .. } = self;
+            choose_at_hand(view, ready, call, &UNTRIED, rng, &moment)?
+        } else {
+            self.choose_on_view(call, &UNTRIED)?
+        };
+        let ticket = CoreTicket::start(candidate, &moment);
+        Ok(Ticket { ticket, clock: moment.clock })
     }
 
     /// Chooses without counting: for callers that keep no ticket. Strategies that go by attempts
@@ -312,36 +323,24 @@ impl Local {
     /// There is no endpoint, or a keyed strategy got no key.
     #[inline(always)]
     pub fn choose(&mut self, call: &Call<'_>, tried: &Tried) -> Result<&Candidate, Failure> {
-        let Some((method, position)) = self.choose_at_hand(call, tried) else {
-            return self.choose_on_view(call, tried);
-        };
-        let ready = self.ready.get(method.index()).and_then(Option::as_ref);
-        match ready.and_then(|ready| ready.all().get(position)) {
-            Some(candidate) => Ok(candidate),
-            None => Err(self.view.no_provider(call)),
+        if self.is_at_hand(call, tried) {
+            let Self { view, ready, rng, inner, .. } = self;
+            choose_at_hand(view, ready, call, tried, rng, &inner.clock)
+        } else {
+            self.choose_on_view(call, tried)
         }
     }
 
-    /// What nearly all calls need: no tag, nobody tried, nothing changed.
+    /// Whether it is as for nearly all calls: no tag, nobody tried, nothing has changed, and the
+    /// method was called before.
     #[inline(always)]
-    fn choose_at_hand(&mut self, call: &Call<'_>, tried: &Tried) -> Option<(MethodId, usize)> {
-        let plain = call.tag.is_none() && call.force_tag.is_none() && tried.is_empty();
-        if !plain
-            || self.inner.version.load(Acquire) != self.version
-            || self.view.health_changed()
-        {
-            return None;
-        }
-        let method = self.view.method(call.method);
-        let ready = self.ready.get(method.index())?.as_ref()?;
-        if let Some(position) = ready.choose_simply(&mut self.rng) {
-            return Some((method, position));
-        }
-        // A key that is missing is found missing once more, where there is an error to return.
-        let key = if ready.is_keyed() { ready.key_hash(call.key).ok()? } else { None };
-        let clock = self.inner.clock.get();
-        let position = ready.choose(key, tried, false, &mut self.rng, clock)?;
-        Some((method, position))
+    fn is_at_hand(&self, call: &Call<'_>, tried: &Tried) -> bool {
+        call.tag.is_none()
+            && call.force_tag.is_none()
+            && tried.is_empty()
+            && self.inner.version.load(Acquire) == self.version
+            && !self.view.health_changed()
+            && self.ready.get(self.view.method(call.method).index()).is_some_and(Option::is_some)
     }
 
     #[inline(never)]
@@ -353,7 +352,7 @@ impl Local {
             self.step();
         }
         self.keep_at_hand(call);
-        self.view.choose(call, tried, &mut self.rng, self.inner.clock.get())
+        self.view.choose(call, tried, &mut self.rng, &self.inner.clock)
     }
 
     fn keep_at_hand(&mut self, call: &Call<'_>) {
@@ -362,7 +361,7 @@ impl Local {
         if !plain || !self.view.routes_by_tag_alone() || matches!(self.ready.get(place), Some(Some(_))) {
             return;
         }
-        let candidates = self.view.candidates(call, self.inner.clock.get());
+        let candidates = self.view.candidates(call, &self.inner.clock);
         if candidates.next_change_ms().is_none() {
             self.ready.resize(self.ready.len().max(place + 1), None);
             self.ready[place] = Some(candidates.clone());
@@ -381,6 +380,56 @@ impl Local {
     fn step(&mut self) {
         self.inner.step();
         self.renew();
+    }
+}
+
+#[inline(always)]
+fn choose_at_hand<'r>(
+    view: &View,
+    ready: &'r [Option<Arc<Candidates>>],
+    call: &Call<'_>,
+    tried: &Tried,
+    rng: &mut OwnRng,
+    clock: &dyn Clock,
+) -> Result<&'r Candidate, Failure> {
+    let Some(Some(ready)) = ready.get(view.method(call.method).index()) else {
+        return Err(view.no_provider(call));
+    };
+    match ready.choose_simply(rng, clock).and_then(|position| ready.all().get(position)) {
+        Some(candidate) => Ok(candidate),
+        None => view.choose_from(ready, call, tried, rng, clock),
+    }
+}
+
+/// A clock that is read once at most: a pick and the start of its ticket are one moment.
+struct Moment {
+    clock: AnyClock,
+    /// 0: not read yet.
+    nanos: AtomicU64,
+}
+
+impl Moment {
+    #[inline]
+    fn of(clock: AnyClock) -> Self {
+        Self { clock, nanos: AtomicU64::new(0) }
+    }
+}
+
+impl Clock for Moment {
+    fn wall_ms(&self) -> i64 {
+        self.clock.wall_ms()
+    }
+
+    #[inline]
+    fn nanos(&self) -> u64 {
+        match self.nanos.load(Relaxed) {
+            0 => {
+                let now = self.clock.nanos();
+                self.nanos.store(now, Relaxed);
+                now
+            }
+            read => read,
+        }
     }
 }
 
@@ -464,7 +513,7 @@ impl BalancerBuilder {
             return Err(error);
         }
         let service = Service::new(self.service);
-        let clock = self.clock.map_or_else(|| AnyClock::System(SystemClock::new()), AnyClock::Own);
+        let clock = AnyClock(self.clock);
         let list: Vec<Arc<Url>> = self.list.into_iter().map(Arc::new).collect();
         let config = Arc::new(self.config);
         let view = View::build(&Build {
@@ -473,7 +522,7 @@ impl BalancerBuilder {
             config: &config,
             strategies: &self.strategies,
             previous: None,
-            clock: clock.get(),
+            clock: &clock,
         })?;
         Ok(Balancer(Arc::new(Inner {
             view: ArcSwap::from_pointee(view),

@@ -1,24 +1,21 @@
 //! The system's clock and generator, for those who hand in none.
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::sync::OnceLock;
+#[cfg(not(feature = "tsc"))]
+use std::time::Instant;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use equipoise_core::clock::Clock;
 use equipoise_core::rng::{Rng, RngSource};
 
-/// The machine's clocks.
-#[derive(Clone, Copy, Debug)]
-pub struct SystemClock(Instant);
+/// The machine's clocks. The stopwatch counts from the first reading in this process.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
 
 impl SystemClock {
-    /// A stopwatch that starts now.
+    /// The machine's clocks.
     pub fn new() -> Self {
-        Self(Instant::now())
-    }
-}
-
-impl Default for SystemClock {
-    fn default() -> Self {
-        Self::new()
+        Self
     }
 }
 
@@ -28,9 +25,28 @@ impl Clock for SystemClock {
         i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
     }
 
+    #[inline]
     fn nanos(&self) -> u64 {
-        u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        nanos()
     }
+}
+
+#[cfg(not(feature = "tsc"))]
+#[inline]
+fn nanos() -> u64 {
+    static ORIGIN: OnceLock<Instant> = OnceLock::new();
+    let since = ORIGIN.get_or_init(Instant::now).elapsed();
+    // The sum fits for 584 years.
+    since.as_secs().wrapping_mul(1_000_000_000).wrapping_add(u64::from(since.subsec_nanos()))
+}
+
+/// The processor's counter, calibrated once; the system's clock where it has none that is steady.
+#[cfg(feature = "tsc")]
+#[inline]
+fn nanos() -> u64 {
+    static CLOCK: OnceLock<quanta::Clock> = OnceLock::new();
+    let clock = CLOCK.get_or_init(quanta::Clock::new);
+    clock.delta_as_nanos(0, clock.raw())
 }
 
 /// A generator per thread (wyrand), seeded by the system. Not for secrets.

@@ -16,7 +16,8 @@ use clap::{Parser, ValueEnum};
 use serde::Serialize;
 
 use crate::failure::Interrupted;
-use crate::{options, output, signals};
+use crate::signals::Signals;
+use crate::{options, output};
 
 use chapters::Chapters;
 use plan::Plan;
@@ -85,13 +86,11 @@ pub(crate) fn run(args: DemoArgs) -> anyhow::Result<()> {
     let plan = Plan::of(args)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
+        let mut signals = Signals::listen()?;
         // Dropping the performance ends the providers: no way out of here leaves one behind.
         tokio::select! {
             done = perform(plan, json) => done,
-            asked = signals::asked_to_end() => {
-                asked?;
-                Err(Interrupted.into())
-            }
+            () = signals.asked_to_end() => Err(Interrupted.into()),
         }
     })
 }

@@ -12,7 +12,6 @@ use equipoise::core::config::{Config, Place};
 use equipoise::core::rng::SharedSeededRng;
 use equipoise::core::ticket::Ticket as CoreTicket;
 use equipoise::core::url::Url;
-use equipoise::core::view::View;
 use equipoise::{Balancer, Call, Endpoint, Failure, Outcome, SystemClock, Ticket, Tried};
 use serde::Serialize;
 
@@ -151,14 +150,18 @@ impl World {
     ) -> anyhow::Result<Vec<Line>> {
         let candidates = self.candidates(call);
         let shares = self.shares(call, &candidates, tried)?;
-        let view = self.balancer.view();
         let mut picks: HashMap<*const Endpoint, u64> = HashMap::new();
         for endpoint in picked {
             *picks.entry(Arc::as_ptr(endpoint)).or_default() += 1;
         }
+        let places: HashMap<(&str, &str), usize> = (0..)
+            .zip(candidates.all())
+            .map(|(position, c)| ((c.endpoint().protocol(), c.endpoint().address()), position))
+            .collect();
         let mut lines = Vec::with_capacity(self.given.len());
         for url in &self.given {
-            let position = listed(&view, url).and_then(|e| candidates.position(&e));
+            let address = url.address();
+            let position = places.get(&(url.protocol.as_str(), address.as_str())).copied();
             let candidate = position.and_then(|p| candidates.all().get(p));
             let (weight, effective_weight) = match candidate {
                 Some(c) => (c.configured_weight(), c.weight()),
@@ -166,7 +169,7 @@ impl World {
             };
             let own = candidate.and_then(|c| picks.get(&Arc::as_ptr(c.endpoint())));
             lines.push(Line {
-                address: url.address(),
+                address,
                 weight,
                 effective_weight,
                 expected_share: match position {
@@ -267,10 +270,4 @@ impl World {
     fn succeed(&self, ticket: CoreTicket) {
         ticket.finish(Outcome::Success, &*self.clock);
     }
-}
-
-/// The endpoint that a line of the list became.
-fn listed(view: &View, url: &Url) -> Option<Arc<Endpoint>> {
-    let same = |e: &&Arc<Endpoint>| e.address() == url.address() && e.protocol() == url.protocol;
-    view.entries().iter().map(|e| e.endpoint()).find(same).cloned()
 }

@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 
 use crate::failure::usage;
 use crate::options;
-use crate::signals;
+use crate::signals::Signals;
 
 use pauses::Pauses;
 use provider::Provider;
@@ -126,9 +126,11 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<()> {
         .bind((args.host.as_str(), args.port))
         .await
         .with_context(|| format!("--host {} --port {}", args.host, args.port))?;
+    // Before the URL is known to anybody, so that whoever reads it may end us from then on.
+    let mut signals = Signals::listen()?;
     announce(args, server.local_addr())?;
     tokio::select! {
-        asked = signals::asked_to_end() => asked?,
+        () = signals.asked_to_end() => {}
         () = stdin_closed(args.until_stdin_closes) => {}
     }
     tokio::select! {
@@ -136,7 +138,7 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<()> {
             true => Ok(()),
             false => bail!("calls were still in flight after --grace and have been cut off"),
         },
-        _ = signals::asked_to_end() => Err(crate::failure::Interrupted.into()),
+        () = signals.asked_to_end() => Err(crate::failure::Interrupted.into()),
     }
 }
 

@@ -145,7 +145,7 @@ async fn the_policy_available_takes_the_first_one_in_list_order() {
     settle().await;
     assert_eq!(ask_all(&consumer, 5).await, [A; 5]);
     net.at(B).returns();
-    pass(2000).await;
+    pass(3000).await;
     assert_eq!(ask_all(&consumer, 5).await, [B; 5]);
 }
 

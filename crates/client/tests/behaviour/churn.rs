@@ -91,3 +91,44 @@ async fn case_190_every_policy_survives_flapping_providers() {
         survives(builder.policy(policy.about().name), &net, 100).await;
     }
 }
+
+/// The same on real threads, where view, link and caller meet in any order.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn case_190_every_strategy_survives_flapping_providers_on_threads() {
+    for strategy in STRATEGIES {
+        let (net, all) = (Network::new(), addresses());
+        for address in &all {
+            net.at(address).always(answers(0));
+        }
+        let builder = net.consumer(all.iter().map(String::as_str)).timeout(ms(3_600_000));
+        let consumer = builder.strategy(strategy.about().name).build().unwrap();
+        let mut callers = JoinSet::new();
+        for caller in 0..8 {
+            let consumer = consumer.clone();
+            callers.spawn(async move {
+                for i in 0..100 {
+                    if let Err(error) = ask_key(&consumer, &format!("k{caller}-{i}")).await {
+                        assert_eq!(error.failure.kind, FailureKind::Network, "{error}");
+                    }
+                }
+            });
+        }
+        let mut rng = fastrand::Rng::with_seed(191);
+        while !callers.is_empty() {
+            // The first one stays.
+            let one = &all[rng.usize(1..all.len())];
+            match rng.u8(0..4) {
+                0 => net.at(one).dies(),
+                1 => net.at(one).returns(),
+                2 => net.at(one).cuts(),
+                _ => net.at(one).announces(),
+            }
+            let list = all.iter().enumerate().filter(|(i, _)| *i == 0 || rng.bool());
+            consumer.update(list.map(|(_, address)| address)).await.unwrap();
+            while let Some(end) = callers.try_join_next() {
+                end.unwrap();
+            }
+        }
+        assert_eq!(active(&consumer), 0, "{}", strategy.about().name);
+    }
+}

@@ -250,6 +250,30 @@ async fn weights_change_at_run_time() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_method_that_nobody_calls_is_forgotten_and_one_with_a_call_open_is_not() {
+    let net = Network::new();
+    let builder = net.consumer([A]).timeout(ms(7_200_000));
+    let consumer = builder.build().unwrap();
+    ask(&consumer).await.unwrap();
+    net.at(A).next(answers(3_600_000));
+    let held = tokio::spawn({
+        let consumer = consumer.clone();
+        async move { consumer.call("slow").json::<String>(&["x"]).await }
+    });
+    pass(601_000).await;
+    consumer.update([A]).await.unwrap();
+    let known = |consumer: &Consumer| {
+        let methods = consumer.report().methods;
+        methods.into_iter().map(|m| (m.method, m.endpoints[0].active)).collect::<Vec<_>>()
+    };
+    assert_eq!(known(&consumer), [("slow".to_owned(), 1)]);
+    held.await.unwrap().unwrap();
+    ask(&consumer).await.unwrap();
+    assert_eq!(known(&consumer), [("echo".to_owned(), 0), ("slow".to_owned(), 0)]);
+    assert_eq!(of(&consumer, A).picks, 1, "counted from anew");
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_strategy_changes_between_two_attempts_of_a_call() {
     let net = Network::new();
     net.at(A).always(fails(FailureKind::NoAnswer, 100));

@@ -1,5 +1,6 @@
 //! What a consumer does, seen from outside: public interfaces only, a network in memory, virtual
 //! time. One file per subject.
+#![allow(clippy::unwrap_used, clippy::expect_used)] // Also in what the tests share.
 
 #[path = "../common/mod.rs"]
 mod common;

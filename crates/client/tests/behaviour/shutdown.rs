@@ -122,6 +122,27 @@ async fn a_call_made_after_its_consumer_is_gone_fails_and_does_not_hang() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_call_that_waits_for_a_connection_is_told_that_nobody_wants_it_any_more() {
+    let net = Network::new();
+    net.at(A).door(Door::Silent);
+    let consumer = net.consumer([A]).retries(0).build().unwrap();
+    let started = Instant::now();
+    let moved = async {
+        pass(50).await;
+        consumer.update([B]).await.unwrap();
+    };
+    let (result, ()) = tokio::join!(ask(&consumer), moved);
+    assert_eq!(result.unwrap(), B, "moved: it was not sent");
+    assert!(started.elapsed() < ms(100));
+
+    let call = tokio::spawn(
+        net.consumer([A]).retries(0).build().unwrap().call("echo").json::<String>(&["x"]),
+    );
+    let error = call.await.unwrap().unwrap_err();
+    assert_eq!((error.failure.kind, error.failure.sent), (FailureKind::Network, Sent::No));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_provider_that_comes_back_while_a_call_is_open_is_the_same_one() {
     let net = Network::new();
     net.at(A).always(answers(500));
@@ -179,7 +200,7 @@ async fn case_156_a_call_that_was_not_sent_is_moved_free_of_charge() {
         for _ in 0..100 {
             net.at(A).next(goes_away());
             while !is_up(&consumer, A) {
-                pass(100).await;
+                pass(1000).await;
             }
             let who = ask(&consumer).await.unwrap();
             assert!(!who.is_empty(), "{policy}");
@@ -188,6 +209,22 @@ async fn case_156_a_call_that_was_not_sent_is_moved_free_of_charge() {
         assert!(net.at(A).connects().len() > 10, "{policy}: A went away now and then");
         assert_eq!(active(&consumer), 0, "{policy}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lone_provider_that_renews_its_connections_fails_nobody() {
+    let net = Network::new();
+    net.at(A).door(Door::Slow(5));
+    let consumer = net.consumer([A]).policy("failfast").build().unwrap();
+    for round in 0..100 {
+        pass(2000).await;
+        match round % 2 {
+            0 => net.at(A).announces(),
+            _ => net.at(A).next(goes_away()),
+        }
+        ask(&consumer).await.unwrap();
+    }
+    assert_eq!((net.at(A).connects().len(), net.at(A).asked()), (101, 100));
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-use equipoise_client::Consumer;
+use equipoise_client::{Backoff, Consumer};
 use equipoise_core::outcome::FailureKind;
 
 use crate::common::*;
@@ -29,15 +29,18 @@ async fn calls_stay_with_the_first_choice_of_the_strategy() {
 #[tokio::test(start_paused = true)]
 async fn case_076_an_outage_moves_the_calls_and_a_return_does_not_move_them_back() {
     let net = Network::new();
-    let consumer = sticky(&net, &[A, B]);
+    let backoff = Backoff { jitter: 0.0, ..Backoff::default() };
+    let builder = net.consumer([A, B]).strategy("roundrobin").sticky(true);
+    let consumer = builder.backoff(backoff).build().unwrap();
     assert_eq!(ask_all(&consumer, 5).await, [A; 5]);
+    pass(1000).await;
     net.at(A).dies();
     settle().await;
     assert_eq!(ask_all(&consumer, 5).await, [B; 5]);
     pass(2000).await;
     net.at(A).returns();
     assert_eq!(ask_all(&consumer, 5).await, [B; 5]);
-    pass(4000).await;
+    pass(1000).await;
     assert!(is_up(&consumer, A), "its link has come back on its own");
     assert_eq!(ask_all(&consumer, 5).await, [B; 5], "no jump back");
     consumer.update([A]).await.unwrap();
@@ -67,6 +70,17 @@ async fn it_does_not_depend_on_the_availability_check_of_dubbo() {
         .build()
         .unwrap();
     assert_eq!(ask_all(&consumer, 10).await, [A; 10]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_has_left_is_not_kept_alive_for_long() {
+    let net = Network::new();
+    let consumer = sticky(&net, &[A, B]);
+    ask(&consumer).await.unwrap();
+    consumer.update([B]).await.unwrap();
+    assert_eq!(ask(&consumer).await.unwrap(), B);
+    settle().await;
+    assert_eq!((net.users(), net.open()), (2, 1), "the consumer and the link to B");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,14 +1,16 @@
 //! What the tests of this crate share: a network in memory and the consumer's side of it.
 
 mod network;
+mod script;
 
 use std::time::Duration;
 
 use equipoise_client::{CallError, Consumer, ConsumerBuilder};
 use equipoise_core::report::EndpointReport;
 
-pub(crate) use network::{
-    Door, Network, Seen, answers, answers_with, fails, fails_with, goes_away, panics, silence,
+pub(crate) use network::{Door, Network};
+pub(crate) use script::{
+    Seen, answers, answers_with, fails, fails_with, goes_away, panics, silence,
 };
 
 /// The four providers of the scenarios.

@@ -9,12 +9,13 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
-use equipoise_core::attachments::Attachments;
 use equipoise_core::outcome::{Failure, FailureKind};
 use equipoise_core::port::{BodyFormat, BoxFuture, Connection, Protocol, Reply, Request};
 use equipoise_core::url::Url;
 use tokio::sync::watch;
 use tokio::time::Instant;
+
+use super::script::{Seen, Step, Then, answers};
 
 /// How a provider takes connections.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -31,68 +32,6 @@ pub(crate) enum Door {
     HangingUp,
     /// The protocol's own code panics.
     Panicking,
-}
-
-/// How a provider answers one request.
-#[derive(Clone, Debug)]
-pub(crate) struct Step {
-    after_ms: u64,
-    then: Then,
-}
-
-#[derive(Clone, Debug)]
-enum Then {
-    Answer(Attachments),
-    Fail(Failure),
-    Silence,
-    GoAway,
-    Panic,
-}
-
-/// Answers with its own address after so many ms.
-pub(crate) fn answers(after_ms: u64) -> Step {
-    Step { after_ms, then: Then::Answer(Attachments::new()) }
-}
-
-/// The same, with attachments.
-pub(crate) fn answers_with(pairs: &[(&str, &str)]) -> Step {
-    Step { after_ms: 0, then: Then::Answer(pairs.iter().copied().collect()) }
-}
-
-/// Fails after so many ms, having seen the request.
-pub(crate) fn fails(kind: FailureKind, after_ms: u64) -> Step {
-    Step { after_ms, then: Then::Fail(Failure::new(kind, format!("scripted {kind}"))) }
-}
-
-/// Fails with exactly this.
-pub(crate) fn fails_with(failure: Failure) -> Step {
-    Step { after_ms: 0, then: Then::Fail(failure) }
-}
-
-/// Never answers.
-pub(crate) fn silence() -> Step {
-    Step { after_ms: 0, then: Then::Silence }
-}
-
-/// Tells the connection to go away at the moment of writing: not sent.
-pub(crate) fn goes_away() -> Step {
-    Step { after_ms: 0, then: Then::GoAway }
-}
-
-/// The protocol's own code panics after so many ms.
-pub(crate) fn panics(after_ms: u64) -> Step {
-    Step { after_ms, then: Then::Panic }
-}
-
-/// One request as it arrived.
-#[derive(Clone, Debug)]
-pub(crate) struct Seen {
-    pub(crate) address: String,
-    pub(crate) method: String,
-    pub(crate) body: Bytes,
-    pub(crate) attachments: Attachments,
-    pub(crate) timeout: Option<Duration>,
-    pub(crate) at: Instant,
 }
 
 struct Provider {

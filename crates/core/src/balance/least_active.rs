@@ -32,7 +32,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use super::{About, Ask, Picker, Prepare, Strategy, Weights};
+use super::{About, Ask, Picker, Prepare, Shortcut, Strategy, Weights};
 use crate::candidates::Candidate;
 use crate::measure::board::{Board, Members};
 
@@ -52,16 +52,20 @@ impl Strategy for LeastActive {
     }
 
     fn prepare(&self, prepare: &Prepare<'_>) -> Box<dyn Picker> {
-        Box::new(LeastActivePicker(Minimum::new(prepare.candidates)))
+        Box::new(LeastActivePicker(Arc::new(Minimum::new(prepare.candidates))))
     }
 }
 
-struct LeastActivePicker(Minimum);
+struct LeastActivePicker(Arc<Minimum>);
 
 impl Picker for LeastActivePicker {
     #[inline]
     fn pick(&self, ask: &mut Ask<'_>) -> Option<usize> {
         self.0.pick::<LEAST_ACTIVE>(ask)
+    }
+
+    fn shortcut(&self) -> Option<Shortcut> {
+        Some(Shortcut::fewest(self.0.clone()))
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -90,6 +94,18 @@ impl Minimum {
 
     pub(super) fn board(&self) -> Option<&Board> {
         self.board.as_deref()
+    }
+
+    /// The position with the fewest attempts in flight, while everybody is admitted.
+    #[inline]
+    pub(super) fn least_active(&self, chance: u64) -> Option<usize> {
+        self.find::<LEAST_ACTIVE>(self.board.as_deref()?, chance, None)
+    }
+
+    /// The position with the smallest estimate, while everybody is admitted.
+    #[inline]
+    pub(super) fn shortest_response(&self, chance: u64) -> Option<usize> {
+        self.find::<SHORTEST>(self.board.as_deref()?, chance, None)
     }
 
     #[inline]

@@ -14,6 +14,7 @@ mod p2c;
 mod peak_ewma;
 mod random;
 mod round_robin;
+mod shortcut;
 mod shortest_response;
 
 use std::any::Any;
@@ -27,6 +28,8 @@ use crate::config::{ConfigError, Setting};
 use crate::endpoint::Endpoint;
 use crate::plan::Plan;
 use crate::rng::Rng;
+
+pub use shortcut::Shortcut;
 
 /// Every strategy we ship.
 #[rustfmt::skip] // one row, one line: a new strategy is a one-line diff here
@@ -85,25 +88,6 @@ pub trait Picker: Send + Sync + 'static {
 
     /// For the next picker of the same strategy, method and route, which may carry state over.
     fn as_any(&self) -> &dyn Any;
-}
-
-/// A choice that takes nothing but chance, or a turn.
-#[derive(Clone, Debug)]
-pub enum Shortcut {
-    /// Draws by weight.
-    Draw(Arc<alias::Alias>),
-    /// Takes the next turn.
-    Turn(Arc<cycle::Rotation>),
-}
-
-impl Shortcut {
-    #[inline(always)]
-    pub(crate) fn take(&self, rng: &mut dyn Rng) -> usize {
-        match self {
-            Shortcut::Draw(alias) => alias.draw(rng.next_u64()),
-            Shortcut::Turn(rotation) => rotation.next(),
-        }
-    }
 }
 
 /// What a picker is prepared from.

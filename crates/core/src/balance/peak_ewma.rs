@@ -33,10 +33,12 @@
 
 use std::any::Any;
 use std::cell::OnceCell;
+use std::sync::Arc;
 
-use super::p2c::{Drawable, by_cost};
-use super::{About, Ask, Picker, Prepare, Strategy, Weights};
+use super::p2c::{Drawable, by_cost, heads, two_of};
+use super::{About, Ask, Picker, Prepare, Shortcut, Strategy, Weights};
 use crate::candidates::Candidate;
+use crate::measure::Measurements;
 use crate::rng::{Rng, SeededRng, below};
 
 /// The row.
@@ -56,12 +58,16 @@ impl Strategy for PeakEwma {
     }
 
     fn prepare(&self, prepare: &Prepare<'_>) -> Box<dyn Picker> {
-        Box::new(PeakEwmaPicker { drawable: Drawable::new(prepare.candidates) })
+        let drawable = Drawable::new(prepare.candidates);
+        let two = TwoByLatency::new(prepare.candidates, &drawable).map(Arc::new);
+        Box::new(PeakEwmaPicker { drawable, two })
     }
 }
 
 struct PeakEwmaPicker {
     drawable: Drawable,
+    /// `None` where there are not two to draw.
+    two: Option<Arc<TwoByLatency>>,
 }
 
 /// Up to this many candidates the mean of the sampled ones is exact.
@@ -85,8 +91,50 @@ impl Picker for PeakEwmaPicker {
         })
     }
 
+    fn shortcut(&self) -> Option<Shortcut> {
+        self.two.clone().map(Shortcut::two_timed)
+    }
+
     fn as_any(&self) -> &dyn Any {
         self
+    }
+}
+
+/// The rule while everybody is admitted and both that are drawn have a sample.
+pub(super) struct TwoByLatency(Box<[Drawn]>);
+
+struct Drawn {
+    measurements: Arc<Measurements>,
+    position: u32,
+    weight: u32,
+}
+
+impl TwoByLatency {
+    fn new(candidates: &[Candidate], drawable: &Drawable) -> Option<Self> {
+        let drawn = |position: usize| {
+            let candidate = candidates.get(position)?;
+            let measurements = candidate.measurements().clone();
+            // All are 0 where one is: then weights do not count.
+            let weight = candidate.weight().max(1);
+            Some(Drawn { measurements, position: position as u32, weight })
+        };
+        let drawn: Box<[Drawn]> = drawable.positions().filter_map(drawn).collect();
+        (drawn.len() >= 2).then_some(Self(drawn))
+    }
+
+    /// The better of two by `pair`, 64 random bits, and for equal ones by `coin`, 64 more; `None`
+    /// where one of them has no sample.
+    #[inline]
+    pub(super) fn take(&self, pair: u64, coin: u64, now_ns: u64) -> Option<usize> {
+        let (i, j) = two_of(pair, self.0.len());
+        let (a, b) = (self.0.get(i)?, self.0.get(j)?);
+        let cost = |it: &Drawn| {
+            let average = it.measurements.fresh_ewma_nanos(now_ns)?;
+            Some(average * f64::from(it.measurements.active() + 1))
+        };
+        let (left, right) = (cost(a)? * f64::from(b.weight), cost(b)? * f64::from(a.weight));
+        let first = (left < right) | ((left == right) & heads(coin, a.weight, b.weight));
+        Some(if first { a.position } else { b.position } as usize)
     }
 }
 

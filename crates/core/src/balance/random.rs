@@ -72,7 +72,7 @@ impl Picker for RandomPicker {
     }
 
     fn shortcut(&self) -> Option<Shortcut> {
-        Some(Shortcut::Draw(self.alias.clone()))
+        Some(Shortcut::draw(self.alias.clone()))
     }
 
     fn expected_share(&self, position: usize) -> Option<f64> {

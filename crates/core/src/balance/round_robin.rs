@@ -82,7 +82,7 @@ impl Picker for RoundRobinPicker {
     }
 
     fn shortcut(&self) -> Option<Shortcut> {
-        self.rotation.clone().map(Shortcut::Turn)
+        self.rotation.clone().map(Shortcut::turn)
     }
 
     fn expected_share(&self, position: usize) -> Option<f64> {

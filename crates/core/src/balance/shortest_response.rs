@@ -33,10 +33,11 @@
 //! `ShortestResponseLoadBalance.java` (3.3).
 
 use std::any::Any;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::least_active::{Minimum, SHORTEST};
-use super::{About, Ask, Picker, Prepare, Strategy, Weights};
+use super::{About, Ask, Picker, Prepare, Shortcut, Strategy, Weights};
 use crate::candidates::Candidate;
 use crate::measure::WINDOW;
 
@@ -58,14 +59,17 @@ impl Strategy for ShortestResponse {
     }
 
     fn prepare(&self, prepare: &Prepare<'_>) -> Box<dyn Picker> {
-        Box::new(ShortestResponsePicker {
+        Box::new(ShortestResponsePicker(Arc::new(Soonest {
             minimum: Minimum::new(prepare.candidates),
             refresh_at: AtomicU64::new(0),
-        })
+        })))
     }
 }
 
-struct ShortestResponsePicker {
+struct ShortestResponsePicker(Arc<Soonest>);
+
+/// The candidates by estimate, and when their averages are out of date.
+pub(super) struct Soonest {
     minimum: Minimum,
     /// Stopwatch reading at which some bucket may leave the window.
     refresh_at: AtomicU64,
@@ -74,7 +78,17 @@ struct ShortestResponsePicker {
 /// Nanoseconds per bucket of the window.
 const BUCKET_NS: u64 = WINDOW.as_nanos() as u64 / 10;
 
-impl ShortestResponsePicker {
+impl Soonest {
+    /// The position with the smallest estimate, while everybody is admitted; `None` where averages
+    /// have to be brought up to date first.
+    #[inline]
+    pub(super) fn take(&self, chance: u64, now_ns: u64) -> Option<usize> {
+        if now_ns >= self.refresh_at.load(Relaxed) {
+            return None;
+        }
+        self.minimum.shortest_response(chance)
+    }
+
     /// Brings all averages up to date, at most once per bucket; one pick does it.
     #[inline]
     fn refresh(&self, ask: &Ask<'_>) {
@@ -110,8 +124,12 @@ impl ShortestResponsePicker {
 impl Picker for ShortestResponsePicker {
     #[inline]
     fn pick(&self, ask: &mut Ask<'_>) -> Option<usize> {
-        self.refresh(ask);
-        self.minimum.pick::<SHORTEST>(ask)
+        self.0.refresh(ask);
+        self.0.minimum.pick::<SHORTEST>(ask)
+    }
+
+    fn shortcut(&self) -> Option<Shortcut> {
+        Some(Shortcut::soonest(self.0.clone()))
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -1,49 +1,48 @@
-//! Attempts in flight at every endpoint of one method, and the exact least of them without a lock.
+//! Attempts in flight at all endpoints of one method, and the exact least of them without a lock.
 //!
 //! One [`Board`] serves one method of one service and outlives views. Each endpoint has a slot on
-//! it; the slot's count is the truth, everything else here is a hint that is corrected when read.
-//! [`Members`] is one set of candidates, prepared for picking; it belongs to a view. Knows no
-//! endpoint, no strategy and no clock.
+//! it. The slot's count is the truth; all else here is a hint that is corrected when it is read.
+//! [`Members`] is one set of candidates, prepared for picking, and belongs to a view. Nothing here
+//! knows an endpoint, a strategy or a clock.
 //!
 //! # Rule
 //!
-//! `leastactive` takes a member whose count is least, `shortestresponse` one whose estimate (mean
-//! response time x (count + 1)) is. Among equals one is drawn by weight, without bias. Alone on one
-//! thread the least is exact. While other threads start and finish attempts it is at most one
-//! attempt off, seen at some moment during the pick.
+//! `leastactive` takes a member whose count is least, `shortestresponse` one whose estimate is: its
+//! mean response time x (count + 1). Among equals one is drawn by weight, without bias. Alone on one
+//! thread the least is exact. While other threads start and finish attempts, the one taken has at
+//! most one attempt more than the least at some moment of the pick.
 //!
 //! # The index
 //!
-//! Sixteen slots make a group, sixteen groups a row, sixteen rows a row above and so on. Each group
-//! and row has a node with a **lower bound** of the keys below it. The two directions are treated
-//! differently, since that is what makes the index cheap:
+//! Sixteen slots make a group, sixteen groups a row, sixteen rows lie below a row above, and so on.
+//! Each group and each row has a node with a **lower bound** of the keys below it. The two
+//! directions are treated differently, and that is what makes it cheap:
 //!
-//! - A key that rises (an attempt starts) touches nothing but the count. Bounds that are too low
+//! - A key that rises (an attempt starts) touches nothing but the count. The bounds that are too low
 //!   now cost whoever finds them a detour, and that reader raises them.
-//! - A key that falls (an attempt finishes) lowers the bounds above it at once. Usually they are
-//!   low enough already, and the whole way up is two or three loads of lines that nobody writes.
+//! - A key that falls (an attempt finishes) lowers the bounds above it at once. Usually they are low
+//!   enough already, and a look at one of them is all.
 //!
-//! So the least bound of all is never above the least key, and a pick can stop at the first member
-//! whose count equals it. As long as many members share the least count, a few draws by weight
-//! find one (rejection keeps the shares exact); when few do, the bounds lead to them.
+//! So the least bound is never above the least key, and a pick may stop at the first member whose
+//! key equals it. While many members share the least key, a few draws by weight find one; rejecting
+//! the others leaves the shares exact. Where few do, the bounds lead to them.
 //!
-//! Lowering and raising meet in [`node`]: whoever raises marks the node first, then looks below;
-//! whoever lowers a key does so first, then looks at the node, and spoils the mark it may find.
-//! One of the two sees the other, and a spoilt raise does not happen. A finish lowers the bounds
-//! before *and* looks at them after it lowers the count: before, so that no pick can overlook more
-//! than one finished attempt; after, because somebody may have raised them in between.
+//! Raising and lowering meet in a node, under the protocol told there: a bound is raised only to
+//! what was seen below it while nothing below fell. A finish looks at the bounds twice: before it
+//! lowers the count, so that no pick overlooks more than one finished attempt, and after, since
+//! somebody may have raised them in between. What can be overlooked is told by the model tests.
 //!
 //! # Cost
 //!
-//! Up to 32 members a pick looks at each of them, above it is flat in their number. Start: one
-//! atomic addition. Finish: one compare-and-swap and some loads. Nothing allocates, locks or waits;
-//! `join` and `leave` lock.
+//! Up to 32 members a pick looks at each of them; above, it is flat in their number. Start: one
+//! atomic addition. Finish: one compare-and-swap and a few loads. These allocate nothing, take no
+//! lock and wait for nobody; `join` and `leave` take a lock.
 //!
 //! # State
 //!
-//! Per slot a count, and a mean response time once [`Board::set_average`] or a pick by estimate
-//! asked for it; 1/15 of that for the index. It never shrinks: bounded by twice the most slots that
-//! were in use at one time.
+//! A count per slot, a mean response time per slot once [`Board::set_average`] or a pick by
+//! estimate asks for it, and an eighth of a count or a fifteenth of a mean for the index. It never
+//! shrinks: at most twice the slots that were in use at one time.
 
 mod block;
 mod limit;
@@ -67,32 +66,33 @@ use std::sync::PoisonError;
 use crate::sync::{AtomicU32, AtomicU64, Mutex, OnceLock, Ordering, settle};
 
 use block::{Block, UNKNOWN, VACANT};
-pub(crate) use members::Members;
-pub(crate) use members::MODE;
-use order::{Order, Rank};
+pub(crate) use members::{Admits, Members};
+use order::{LONGEST, Order, Rank};
 use tree::FAN;
+
+/// Up to so many members every one of them is looked at.
+const FEW: usize = if cfg!(loom) { 1 } else { 32 };
+/// How often a board can double.
+const MORE: usize = 24;
 
 /// The place of one endpoint on a [`Board`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Hash)]
 pub(crate) struct SlotId(u32);
 
-/// How often a board can double.
-const MORE: usize = 24;
-
 /// Counts of one method at all its endpoints.
 pub(crate) struct Board {
     first: Block,
-    /// Later slots, never moved: each block is as large as all before it together.
+    /// Later slots. Nothing is ever moved: each block is as large as all before it together.
     more: [OnceLock<Box<Block>>; MORE],
     blocks: AtomicU32,
     /// Slots in use.
     live: AtomicU32,
-    /// What counts as the average of a slot that has none, in microseconds.
+    /// What counts as the average of a busy slot that has none, in microseconds.
     mean: AtomicU64,
     slots: Mutex<Slots>,
 }
 
-/// Which slots are free. The lowest is used first, so that the ones in use lie close together.
+/// Which slots are free. The lowest is used first, so that those in use lie close together.
 #[derive(Default)]
 struct Slots {
     free: BinaryHeap<Reverse<u32>>,
@@ -100,7 +100,7 @@ struct Slots {
 }
 
 impl Board {
-    /// A board that is fastest for up to `capacity` endpoints, but can take more.
+    /// A board that is fastest for up to `capacity` endpoints and can take more.
     pub(crate) fn new(capacity: usize) -> Self {
         Self {
             first: Block::new(capacity.max(FAN).next_power_of_two()),
@@ -119,36 +119,26 @@ impl Board {
         slots.next = slots.next.max(slot.0 + 1);
         self.make_room(slot);
         let (block, at) = self.place(slot);
-        if let Some(estimate) = block.known_estimate(&self.mean) {
-            estimate.average(at).store(UNKNOWN, Ordering::SeqCst);
-        }
-        block.count(at).store(0, Ordering::SeqCst);
-        settle();
-        block.active().tree().lower(at / FAN, 0);
-        if let Some(estimate) = block.known_estimate(&self.mean) {
-            estimate.tree().lower(at / FAN, 0);
-        }
+        block.open(at, &self.mean);
         self.live.fetch_add(1, Ordering::Relaxed);
         slot
     }
 
-    /// Gives a slot back. From now on it wins no pick, and another endpoint may get it: nothing may
-    /// be started or finished on it by whoever had it.
+    /// Gives a slot back: it wins no pick any more, and another endpoint may get it. Whoever had it
+    /// must not start or finish anything on it from now on.
     pub(crate) fn leave(&self, slot: SlotId) {
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let (block, at) = self.place(slot);
         let count = block.count(at).swap(VACANT, Ordering::SeqCst);
         debug_assert!(count < VACANT, "a slot was given back twice");
         if count < VACANT {
             self.live.fetch_sub(1, Ordering::Relaxed);
-            self.slots
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .free
-                .push(Reverse(slot.0));
+            slots.free.push(Reverse(slot.0));
         }
     }
 
     /// Slots in use.
+    #[inline]
     pub(crate) fn live(&self) -> usize {
         self.live.load(Ordering::Relaxed) as usize
     }
@@ -172,23 +162,29 @@ impl Board {
     #[inline]
     pub(crate) fn finish(&self, slot: SlotId) -> u32 {
         let (block, at) = self.place(slot);
-        block.finish(at, &self.mean)
+        if self.first.len() <= FEW && self.blocks.load(Ordering::Relaxed) == 1 {
+            block.finish_unindexed(at, &self.mean)
+        } else {
+            block.finish(at, &self.mean)
+        }
     }
 
-    /// Tells the mean response time of a slot, in microseconds; `None`: not known.
+    /// Tells the mean response time of a slot, in microseconds (200 days at most); `None` when it
+    /// is not known. An idle slot without one has the estimate 0.
     pub(crate) fn set_average(&self, slot: SlotId, average: Option<u64>) {
         let (block, at) = self.place(slot);
         let estimate = block.estimate(&self.mean);
-        let average = average.map_or(UNKNOWN, |micros| micros.min(UNKNOWN - 1));
-        estimate.average(at).store(average, Ordering::SeqCst);
+        let average = average.map_or(UNKNOWN, |micros| micros.min(LONGEST));
+        estimate.averages[at].store(average, Ordering::SeqCst);
         settle();
         estimate.tree().lower(at / FAN, estimate.key(at));
     }
 
     /// Tells what counts as the average of busy slots that have none, in microseconds: the mean of
-    /// the averages known, 0 when there is none. Walks over all slots when it falls, so it is for
-    /// changes of view and for every second or so, not for every attempt.
+    /// the known averages, 0 when there are none. Where it falls this walks over all slots, so it is
+    /// for changes of view and for once in a while, not for every attempt.
     pub(crate) fn set_mean(&self, micros: u64) {
+        let micros = micros.min(LONGEST);
         if self.mean.swap(micros, Ordering::SeqCst) <= micros {
             return;
         }
@@ -200,17 +196,16 @@ impl Board {
         }
     }
 
-    /// All blocks, with the first slot of each.
+    /// All blocks, each with its first slot.
     fn blocks(&self) -> impl Iterator<Item = (&Block, usize)> {
         let more = self.blocks.load(Ordering::SeqCst) as usize - 1;
         let more = self.more.iter().take(more).enumerate();
-        std::iter::once((&self.first, 0)).chain(
-            more.filter_map(|(n, block)| Some((&**block.get()?, self.first.len() << n))),
-        )
+        let more = more.filter_map(|(n, block)| Some((&**block.get()?, self.first.len() << n)));
+        std::iter::once((&self.first, 0)).chain(more)
     }
 
-    /// Makes the block in which a slot lies. Slots are handed out in order, so those before it are
-    /// there.
+    /// Makes the block in which a slot lies. Slots are first handed out in order, so the blocks
+    /// before it are there.
     fn make_room(&self, slot: SlotId) {
         let n = slot.0 as usize / self.first.len();
         if let Some(n) = n.checked_ilog2() {
@@ -219,7 +214,7 @@ impl Board {
         }
     }
 
-    /// Block of a slot, and its place there.
+    /// The block of a slot, and its place there.
     #[inline(always)]
     fn place(&self, slot: SlotId) -> (&Block, usize) {
         let at = slot.0 as usize;
@@ -236,7 +231,7 @@ impl Board {
         }
     }
 
-    /// A key at most as great as those of all slots.
+    /// A lower bound of the keys of all slots.
     #[inline(always)]
     fn floor<R: Rank>(&self) -> u64 {
         let floor = R::order(self, &self.first).tree().floor();

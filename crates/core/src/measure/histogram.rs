@@ -13,25 +13,31 @@ const BUCKETS: usize = PER_DOUBLING * DOUBLINGS;
 /// Counts per bucket, in two generations.
 #[derive(Debug)]
 pub struct Histogram {
-    counts: [Box<[AtomicU32]>; 2],
     generation: AtomicU64,
     length: u64,
+    counts: [[AtomicU32; BUCKETS]; 2],
 }
 
 impl Histogram {
     /// Generations of `length_ns` nanoseconds each.
     pub fn new(length_ns: u64) -> Self {
-        let empty = || (0..BUCKETS).map(|_| AtomicU32::new(0)).collect();
         Self {
-            counts: [empty(), empty()],
             generation: AtomicU64::new(0),
             length: length_ns.max(1),
+            counts: [const { [const { AtomicU32::new(0) }; BUCKETS] }; 2],
         }
     }
 
     /// Adds one sample.
     pub fn record(&self, now_ns: u64, micros: u64) {
-        let generation = self.turn(now_ns);
+        self.record_in(now_ns / self.length, micros);
+    }
+
+    /// The same in the generation with this number, for callers that know the length while they
+    /// are compiled.
+    #[inline]
+    pub(crate) fn record_in(&self, generation: u64, micros: u64) {
+        let generation = self.turn(generation);
         let [even, odd] = &self.counts;
         let counts = if generation.is_multiple_of(2) { even } else { odd };
         if let Some(count) = counts.get(bucket_of(micros)) {
@@ -42,7 +48,7 @@ impl Histogram {
     /// The smallest response time (µs) that at least `share` (0 to 1) of the recent calls kept to;
     /// `None` without a call.
     pub fn quantile(&self, now_ns: u64, share: f64) -> Option<u64> {
-        self.turn(now_ns);
+        self.turn(now_ns / self.length);
         let [even, odd] = &self.counts;
         let both =
             || even.iter().zip(odd).map(|(a, b)| u64::from(a.load(Relaxed)) + u64::from(b.load(Relaxed)));
@@ -66,17 +72,24 @@ impl Histogram {
 
     /// Empties what a new generation is about to use. Samples that arrive while it is emptied may
     /// be lost; a report can bear that, and a lock on each call it could not.
-    fn turn(&self, now_ns: u64) -> u64 {
-        let now = now_ns / self.length;
+    #[inline]
+    fn turn(&self, now: u64) -> u64 {
         let seen = self.generation.load(Relaxed);
-        if now > seen && self.generation.compare_exchange(seen, now, Relaxed, Relaxed).is_ok() {
+        if now > seen {
+            self.turn_from(seen, now);
+        }
+        now.max(seen)
+    }
+
+    #[cold]
+    fn turn_from(&self, seen: u64, now: u64) {
+        if self.generation.compare_exchange(seen, now, Relaxed, Relaxed).is_ok() {
             for (parity, counts) in (0_u64..).zip(&self.counts) {
                 if now % 2 == parity || now - seen > 1 {
                     counts.iter().for_each(|c| c.store(0, Relaxed));
                 }
             }
         }
-        now.max(seen)
     }
 }
 

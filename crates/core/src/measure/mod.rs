@@ -49,31 +49,39 @@ impl AdaptiveMeasures {
     }
 }
 
+/// Nanoseconds per bucket of the windows.
+const BUCKET_NS: u64 = WINDOW_NS / window::BUCKETS;
+const WINDOW_NS: u64 = WINDOW.as_nanos() as u64;
+
 /// All that is measured of one endpoint and one method.
+///
+/// In this order in memory: the first cache line has what every attempt touches, and the two that
+/// follow what an answer does; what is seldom needed comes last.
+#[repr(C, align(64))]
 pub struct Measurements {
-    endpoint: Arc<Endpoint>,
-    method: MethodId,
     board: Arc<Board>,
-    slot: SlotId,
     total: Option<Arc<MethodTotal>>,
-    picks: AtomicU64,
-    outcomes: Outcomes,
-    successes: Window,
-    failures: Window,
-    times: Histogram,
-    ewma: PeakEwma,
+    slot: SlotId,
     wants_ewma: AtomicBool,
     wants_average: AtomicBool,
-    first_ns: AtomicU64,
+    method: MethodId,
     last_ns: AtomicU64,
+    success: AtomicU64,
+    micros: AtomicU64,
+    ewma: PeakEwma,
+    successes: Window,
+    times: Histogram,
+    failures: Window,
+    seldom: Seldom,
+    endpoint: Arc<Endpoint>,
+    first_ns: AtomicU64,
 }
 
+/// Counts of what is not the rule.
 #[derive(Default)]
-struct Outcomes {
-    success: AtomicU64,
+struct Seldom {
     business: AtomicU64,
     cancelled: AtomicU64,
-    micros: AtomicU64,
     failed: [AtomicU64; FailureKind::ALL.len()],
 }
 
@@ -89,28 +97,29 @@ impl Measurements {
         if let Some(total) = &total {
             total.join();
         }
-        let period = WINDOW.as_nanos() as u64;
         let slot = board.join();
         Arc::new(Self {
-            endpoint,
-            method,
             board,
-            slot,
             total,
-            picks: AtomicU64::new(0),
-            outcomes: Outcomes::default(),
-            successes: Window::new(period),
-            failures: Window::new(period),
-            times: Histogram::new(period),
-            ewma: PeakEwma::new(),
+            slot,
             wants_ewma: AtomicBool::new(false),
             wants_average: AtomicBool::new(false),
-            first_ns: AtomicU64::new(now_ns),
+            method,
             last_ns: AtomicU64::new(now_ns),
+            success: AtomicU64::new(0),
+            micros: AtomicU64::new(0),
+            ewma: PeakEwma::new(),
+            successes: Window::new(WINDOW_NS),
+            times: Histogram::new(WINDOW_NS),
+            failures: Window::new(WINDOW_NS),
+            seldom: Seldom::default(),
+            endpoint,
+            first_ns: AtomicU64::new(now_ns),
         })
     }
 
     /// Whose they are.
+    #[inline]
     pub fn endpoint(&self) -> &Arc<Endpoint> {
         &self.endpoint
     }
@@ -170,70 +179,74 @@ impl Measurements {
         self.wants_average.store(true, Relaxed);
     }
 
-    /// Stopwatch reading of the last start or end of an attempt.
+    /// Stopwatch reading of the last end of an attempt; of its start, if it was given up.
     pub(crate) fn last_used_ns(&self) -> u64 {
         self.last_ns.load(Relaxed)
     }
 
     #[inline]
-    pub(crate) fn started(&self, now_ns: u64) {
+    pub(crate) fn started(&self) {
         self.board.start(self.slot);
         if let Some(total) = &self.total {
             total.started();
         }
-        self.picks.fetch_add(1, Relaxed);
-        self.last_ns.store(now_ns, Relaxed);
     }
 
-    pub(crate) fn try_started(&self, most: u32, now_ns: u64) -> bool {
+    pub(crate) fn try_started(&self, most: u32) -> bool {
         let admitted = self.board.try_start(self.slot, most);
-        if admitted {
-            if let Some(total) = &self.total {
-                total.started();
-            }
-            self.picks.fetch_add(1, Relaxed);
-            self.last_ns.store(now_ns, Relaxed);
+        if admitted && let Some(total) = &self.total {
+            total.started();
         }
         admitted
     }
 
     /// Counts an attempt out. `timeout_ns` is the time it had: the least that a failure is taken to
     /// have cost, since a provider must not look fast by failing.
+    #[inline]
     pub(crate) fn ended(&self, outcome: Outcome, now_ns: u64, elapsed_ns: u64, timeout_ns: u64) {
         match outcome {
             Outcome::Success => {
-                self.outcomes.success.fetch_add(1, Relaxed);
+                self.success.fetch_add(1, Relaxed);
                 self.answered(now_ns, elapsed_ns);
             }
-            Outcome::Business => {
-                self.outcomes.business.fetch_add(1, Relaxed);
-                self.answered(now_ns, elapsed_ns);
-            }
-            Outcome::Failure(kind) => {
-                if let Some(count) = self.outcomes.failed.get(kind as usize) {
-                    count.fetch_add(1, Relaxed);
-                }
-                let cost = elapsed_ns.max(timeout_ns);
-                self.failures.record(now_ns, cost / 1000);
-                self.times.record(now_ns, elapsed_ns / 1000);
-                self.outcomes.micros.fetch_add(elapsed_ns / 1000, Relaxed);
-                self.feed(now_ns, cost);
-            }
-            Outcome::Cancelled => {
-                self.outcomes.cancelled.fetch_add(1, Relaxed);
-            }
+            other => self.ended_otherwise(other, now_ns, elapsed_ns, timeout_ns),
         }
         self.last_ns.store(now_ns, Relaxed);
         // Last, so that whoever finds this endpoint idle also finds its newest average.
         self.count_out();
     }
 
-    /// Counts an attempt out that says nothing about the endpoint.
-    pub(crate) fn abandoned(&self) {
-        self.outcomes.cancelled.fetch_add(1, Relaxed);
+    #[inline(never)]
+    fn ended_otherwise(&self, outcome: Outcome, now_ns: u64, elapsed_ns: u64, timeout_ns: u64) {
+        match outcome {
+            Outcome::Success | Outcome::Business => {
+                self.seldom.business.fetch_add(1, Relaxed);
+                self.answered(now_ns, elapsed_ns);
+            }
+            Outcome::Failure(kind) => {
+                if let Some(count) = self.seldom.failed.get(kind as usize) {
+                    count.fetch_add(1, Relaxed);
+                }
+                let cost = elapsed_ns.max(timeout_ns);
+                self.failures.record(now_ns, cost / 1000);
+                self.times.record(now_ns, elapsed_ns / 1000);
+                self.micros.fetch_add(elapsed_ns / 1000, Relaxed);
+                self.feed(now_ns, cost);
+            }
+            Outcome::Cancelled => {
+                self.seldom.cancelled.fetch_add(1, Relaxed);
+            }
+        }
+    }
+
+    /// Counts an attempt out that started at `started_ns` and says nothing about the endpoint.
+    pub(crate) fn abandoned(&self, started_ns: u64) {
+        self.seldom.cancelled.fetch_add(1, Relaxed);
+        self.last_ns.store(started_ns, Relaxed);
         self.count_out();
     }
 
+    #[inline]
     fn count_out(&self) {
         self.board.finish(self.slot);
         if let Some(total) = &self.total {
@@ -241,14 +254,16 @@ impl Measurements {
         }
     }
 
+    #[inline]
     fn answered(&self, now_ns: u64, elapsed_ns: u64) {
         let micros = elapsed_ns / 1000;
-        self.successes.record(now_ns, micros);
-        self.times.record(now_ns, micros);
-        self.outcomes.micros.fetch_add(micros, Relaxed);
+        self.successes.record_in(now_ns / BUCKET_NS, micros);
+        self.times.record_in(now_ns / WINDOW_NS, micros);
+        self.micros.fetch_add(micros, Relaxed);
         self.feed(now_ns, elapsed_ns);
     }
 
+    #[inline]
     fn feed(&self, now_ns: u64, cost_ns: u64) {
         if self.wants_ewma.load(Relaxed) {
             self.ewma.record(now_ns, cost_ns);
@@ -264,20 +279,24 @@ impl Measurements {
         let covered = now_ns.saturating_sub(self.first_ns.load(Relaxed)).min(WINDOW.as_nanos() as u64);
         let seconds = (covered as f64 / 1e9).max(1e-3);
         let load = |count: &AtomicU64| count.load(Relaxed);
+        let (success, business) = (load(&self.success), load(&self.seldom.business));
+        let (cancelled, active) = (load(&self.seldom.cancelled), self.active());
+        let failures: u64 = self.seldom.failed.iter().map(load).sum();
         Snapshot {
-            picks: load(&self.picks),
-            success: load(&self.outcomes.success),
-            business: load(&self.outcomes.business),
-            cancelled: load(&self.outcomes.cancelled),
+            // Not counted apart: whoever was picked has ended or is in flight.
+            picks: success + business + cancelled + failures + u64::from(active),
+            success,
+            business,
+            cancelled,
             failed: FailureKind::ALL
                 .into_iter()
-                .map(|kind| (kind, self.outcomes.failed.get(kind as usize).map_or(0, load)))
+                .map(|kind| (kind, self.seldom.failed.get(kind as usize).map_or(0, load)))
                 .filter(|(_, count)| *count > 0)
                 .collect(),
-            active: self.active(),
+            active,
             per_second: (answered.count + failed.count) as f64 / seconds,
             recent: answered,
-            total_micros: load(&self.outcomes.micros),
+            total_micros: load(&self.micros),
             p99_micros: self.times.quantile(now_ns, 0.99),
         }
     }

@@ -12,12 +12,15 @@ pub(crate) type Seen = anyhow::Result<String>;
 /// Time for one cell. Nothing waits for it to pass; a cell that hangs ends by it.
 const LIMIT: Duration = Duration::from_secs(30);
 
+/// A check that runs.
+type Running = Pin<Box<dyn Future<Output = Seen> + Send>>;
+
 /// One check against a peer.
 pub(crate) struct Cell {
     /// Who is who, and what is checked.
     pub(crate) name: &'static str,
     /// The check.
-    pub(crate) run: fn(Arc<Stage>) -> Pin<Box<dyn Future<Output = Seen> + Send>>,
+    pub(crate) run: fn(Arc<Stage>) -> Running,
 }
 
 /// A list of cells: names and the functions that check them.

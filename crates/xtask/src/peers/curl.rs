@@ -50,7 +50,8 @@ async fn curl(arguments: &[&str], body: &[u8]) -> anyhow::Result<Answer> {
 async fn run(arguments: &[&str], body: &[u8]) -> anyhow::Result<Answer> {
     let mut command = Command::new("curl");
     command
-        .args(["--silent", "--show-error", "--noproxy", "*", "--max-time", "20"])
+        // First of all: no settings of the user's.
+        .args(["--disable", "--silent", "--show-error", "--noproxy", "*", "--max-time", "20"])
         .args(["--data-binary", "@-"])
         .args(["--dump-header", "-"])
         .args(["--write-out", "\n%{http_version} %{http_code} %{num_connects}"])
@@ -196,4 +197,24 @@ async fn large(_: Arc<Stage>) -> Seen {
         });
     }
     Ok(format!("2 000 000 bytes; one over the limit: {}", seen.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interim_answer_is_not_the_answer() {
+        let output = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nA: B\r\n\r\n1\n2\n1.1 200 1";
+        let answer = cut(output).unwrap();
+        assert_eq!(answer.about, "1.1 200 1");
+        assert_eq!(answer.headers, "http/1.1 200 ok\r\na: b");
+        assert_eq!(answer.body, b"1\n2");
+    }
+
+    #[test]
+    fn what_is_no_answer_is_refused() {
+        assert!(cut(b"").is_err());
+        assert!(cut(b"HTTP/2 200\r\n\n2 200 1").is_err());
+    }
 }

@@ -1,5 +1,6 @@
 //! What every cell needs: an interpreter with gRPC in it, and places for scripts and logs.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -56,8 +57,15 @@ async fn environment(home: &Path, requirements: &Path) -> anyhow::Result<PathBuf
     let version = ask(Command::new("python3").arg("--version")).await?;
     let stamp = home.join("installed");
     let mark = format!("{version}\n{wanted}");
-    if tokio::fs::read_to_string(&stamp).await.is_ok_and(|found| found == mark) {
+    let installed = tokio::fs::read_to_string(&stamp).await.is_ok_and(|found| found == mark);
+    if installed && tokio::fs::try_exists(&python).await.unwrap_or(false) {
         return Ok(python);
+    }
+    // Gone before the work begins: half an environment must not pass for a whole one.
+    if let Err(error) = tokio::fs::remove_file(&stamp).await
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        return Err(error).context("cannot remove the stamp of the environment");
     }
     eprintln!("peers: installing gRPC for Python into {}", venv.display());
     ask(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv)).await?;

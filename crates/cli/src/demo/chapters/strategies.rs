@@ -80,6 +80,7 @@ fn verdict(strategy: &str, plan: &Plan, slow_share: f64, p99_ms: f64) -> String 
     let part = per_slow / per_fast.max(f64::MIN_POSITIVE);
     let about = STRATEGIES.iter().map(|row| row.about()).find(|about| about.name == strategy);
     let keyed = about.is_some_and(|about| about.keyed);
+    let spills = about.is_some_and(|about| about.avoids_busy);
     let stall_ms = PAUSE.as_secs_f64() * 1000.0;
     match part {
         _ if part < AVOIDED && p99_ms < stall_ms / 4.0 => {
@@ -91,6 +92,7 @@ fn verdict(strategy: &str, plan: &Plan, slow_share: f64, p99_ms: f64) -> String 
         _ if part < AVOIDED => {
             format!("a slow one gets {} of a fast one's calls", output::percent(part))
         }
+        _ if keyed && spills => "a key moves only while its provider is full".to_owned(),
         _ if keyed => "a key keeps its provider, slow or not".to_owned(),
         _ => "does not see who is slow".to_owned(),
     }

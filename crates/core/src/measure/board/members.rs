@@ -1,41 +1,39 @@
 //! One set of candidates, prepared for picking from a board.
 
-use super::node::NOTHING;
 use super::order::{ByActive, ByEstimate, Order, Rank};
 use super::search::{Found, Search};
 use super::tree::FAN;
-use super::{Board, SlotId};
+use super::{Board, FEW, SlotId};
 use crate::balance::alias::Alias;
 use crate::sync::{AtomicU64, Ordering, settle};
 
-/// Up to here every member is looked at.
-pub(super) const FEW: usize = 32;
-/// Below this part of a board's slots the index shows mostly others.
+/// Where the members are less than one of so many slots, the index shows mostly others.
 const PART: usize = 8;
-/// Rounds of the search before all members are looked at: only others who keep changing the counts
-/// can make it need more than two or three.
+/// Rounds of a search before all members are looked at: with nobody else changing the counts it
+/// needs two or three.
 const ROUNDS: usize = 64;
-/// No level is known at which many members are.
-const NOWHERE: u64 = u64::MAX;
+/// There is no key that many members have.
+const NONE: u64 = u64::MAX;
 
 /// Which members a pick may take, by position; `None`: all.
 pub(crate) type Admits<'a> = Option<&'a dyn Fn(usize) -> bool>;
 
 /// Candidates in their order, with slots on one board and weights.
 ///
-/// A member of weight 0 is taken only when no admitted member has a greater one. If all weights are
-/// 0 they count as equal.
+/// A member of weight 0 is taken only where no member with a weight is admitted and on the board.
+/// If all weights are 0 they count as equal.
 pub(crate) struct Members {
     pub(super) slots: Box<[SlotId]>,
-    /// Weights by position; empty when all are equal.
-    pub(super) weights: Box<[u32]>,
+    /// Weights by position; empty when they count as equal.
+    weights: Box<[u32]>,
     by_weight: Alias,
+    /// Sum of the weights.
     total: u64,
     /// Positions by slot.
     positions: Box<[u32]>,
-    /// By group: which slots are members that can be drawn.
+    /// For each group, which of its slots are members with a weight.
     lanes: Box<[u16]>,
-    /// Draws, four by four, after which a search is cheaper.
+    /// Draws, by four, after which a search is cheaper.
     tries: u32,
     /// The key that so many members had when last seen that drawing finds one. A hint.
     crowd: AtomicU64,
@@ -47,7 +45,7 @@ impl Members {
         let by_weight = Alias::new(weights.iter().copied());
         let equal = by_weight.is_uniform();
         let span = slots.iter().map(|slot| slot.0 as usize + 1).max().unwrap_or(0);
-        let mut positions = vec![u32::MAX; span].into_boxed_slice();
+        let mut positions = vec![0; span].into_boxed_slice();
         let mut lanes = vec![0; span.div_ceil(FAN)].into_boxed_slice();
         for (position, (slot, weight)) in slots.iter().zip(weights).enumerate() {
             let at = slot.0 as usize;
@@ -58,10 +56,12 @@ impl Members {
             slots: slots.into(),
             weights: if equal { Box::default() } else { weights.into() },
             total: if equal { slots.len() as u64 } else { by_weight.total() },
-            tries: ((10 * slots.len()).isqrt() / 4) as u32,
             by_weight,
             positions,
             lanes,
+            // A search that finds k of n costs about 10 k times what a draw costs, n / k draws find
+            // one of them: they are even where k is the root of n / 10.
+            tries: (slots.len() * 10).isqrt().div_ceil(4).max(1) as u32,
             crowd: AtomicU64::new(0),
         }
     }
@@ -78,7 +78,7 @@ impl Members {
         self.pick::<ByActive>(board, chance, admits)
     }
 
-    /// The same with the smallest estimate: mean response time x (attempts in flight + 1).
+    /// The same for the smallest estimate: mean response time x (attempts in flight + 1).
     #[inline]
     pub(crate) fn shortest_response(
         &self,
@@ -92,18 +92,20 @@ impl Members {
     #[inline(always)]
     fn pick<R: Rank>(&self, board: &Board, chance: u64, admits: Admits<'_>) -> Option<usize> {
         settle();
-        if self.slots.len() <= FEW && admits.is_none() {
-            return self.least_of_few::<R>(board, chance);
-        }
-        if self.slots.len() <= FEW || self.slots.len() * PART < board.live() {
-            return self.least_of_all::<R>(board, chance, admits);
-        }
-        if MODE.load(std::sync::atomic::Ordering::Relaxed) == 1 { return self.least_of_all::<R>(board, chance, admits); }
-        self.least_by_index::<R>(board, chance, admits)
+        let n = self.slots.len();
+        let found = if n <= FEW && admits.is_none() {
+            self.least_of_few::<R>(board, chance)
+        } else if n <= FEW || n * PART < board.live() {
+            self.least_of_all::<R>(board, chance, admits)
+        } else {
+            self.least_by_index::<R>(board, chance, admits)
+        };
+        // Only members of weight 0 may be left.
+        if found.is_none() { self.least_weightless::<R>(board, chance, admits) } else { found }
     }
 
     #[inline(never)]
-    fn least_by_index<R: Rank>(
+    pub(super) fn least_by_index<R: Rank>(
         &self,
         board: &Board,
         mut chance: u64,
@@ -119,9 +121,9 @@ impl Members {
         self.search::<R>(board, level, chance, admits)
     }
 
-    /// Draws by weight until a key is at most `level`, which is at most as great as all keys: the
-    /// ones drawn in vain leave the shares of the others as they are. Four at once, since whether
-    /// one hits cannot be foreseen and a wrong guess costs the processor more than three draws.
+    /// Draws by weight until a key is at most `level`, below which there is none: what is drawn in
+    /// vain leaves the shares of the others as they are. Four at once, since nobody can foresee
+    /// which one hits, and a wrong guess costs the processor more than four draws.
     #[inline(always)]
     fn draw<R: Rank>(
         &self,
@@ -131,28 +133,21 @@ impl Members {
         admits: Admits<'_>,
     ) -> Option<usize> {
         let order = R::order(board, &board.first);
-        let slots = &*self.slots;
+        let hit = |position| u32::from(self.key::<R>(board, &order, position) <= level);
         for _ in 0..self.tries {
             let [a, b, c, d] = if self.weights.is_empty() {
                 let (a, b) = (stir(chance), stir(chance));
-                [low(a, slots), low(a >> 32, slots), low(b, slots), low(b >> 32, slots)]
+                [self.even(a), self.even(a >> 32), self.even(b), self.even(b >> 32)]
             } else {
+                let bits = [stir(chance), stir(chance), stir(chance), stir(chance)];
                 let draw = &self.by_weight;
-                [
-                    draw.draw(stir(chance)),
-                    draw.draw(stir(chance)),
-                    draw.draw(stir(chance)),
-                    draw.draw(stir(chance)),
-                ]
-            };
-            let hit = |position| {
-                u32::from(self.key_at::<R>(board, &order, position) <= level)
+                [draw.draw(bits[0]), draw.draw(bits[1]), draw.draw(bits[2]), draw.draw(bits[3])]
             };
             let hits = hit(a) | hit(b) << 1 | hit(c) << 2 | hit(d) << 3;
             if hits != 0 {
-                let hit = [a, b, c, d][hits.trailing_zeros() as usize % 4];
-                if admits.is_none_or(|admits| admits(hit)) {
-                    return Some(hit);
+                let position = [a, b, c, d][hits.trailing_zeros() as usize % 4];
+                if admits.is_none_or(|admits| admits(position)) {
+                    return Some(position);
                 }
             }
         }
@@ -168,24 +163,31 @@ impl Members {
         mut chance: u64,
         admits: Admits<'_>,
     ) -> Option<usize> {
-        let crowd = self.total.div_ceil(u64::from(self.tries.max(1)) * 4);
+        let mut whole = admits.is_none() && self.by_weight.drawable() == board.live();
+        let mut many = self.total.div_ceil(u64::from(self.tries) * 4);
         for _ in 0..ROUNDS {
             if level >= R::Order::UNUSED {
-                return None;
+                break;
             }
-            let mut search = Search::new(self, level, chance, admits);
-            match search.run::<R>(board, crowd) {
+            let mut search = Search::new(self, level, chance, admits, whole);
+            match search.run::<R>(board, many) {
                 Found::Some(key) => {
                     if self.crowd.load(Ordering::Relaxed) == key {
-                        self.crowd.store(NOWHERE, Ordering::Relaxed);
+                        self.crowd.store(NONE, Ordering::Relaxed);
                     }
                     return search.chosen();
                 }
-                Found::Many => self.crowd.store(level, Ordering::Relaxed),
-                Found::None(next) => level = next.max(level + 1),
+                Found::Many => {
+                    self.crowd.store(level, Ordering::Relaxed);
+                    many = u64::MAX;
+                }
+                Found::None(next) => {
+                    whole &= next > level;
+                    level = next.max(level + 1);
+                }
             }
             chance = search.chance();
-            if self.crowd.load(Ordering::Relaxed) == level {
+            if level == self.crowd.load(Ordering::Relaxed) {
                 let drawn = self.draw::<R>(board, level, &mut chance, admits);
                 if drawn.is_some() {
                     return drawn;
@@ -195,45 +197,50 @@ impl Members {
         self.least_of_all::<R>(board, chance, admits)
     }
 
-    /// The key of the member at a position. `order` is the first block's.
+    /// A position from 32 random bits, all equally likely.
     #[inline(always)]
-    pub(super) fn key_at<R: Rank>(&self, board: &Board, order: &R::Order<'_>, at: usize) -> u64 {
-        let slot = self.slots[at].0 as usize;
-        order.glance(slot).unwrap_or_else(|| board.key_later::<R>(slot))
+    fn even(&self, bits: u64) -> usize {
+        (u64::from(bits as u32) * self.slots.len() as u64 >> 32) as usize
     }
 
-    /// Position of a slot that is a member.
+    /// The key of a member. `order` is the first block's.
+    #[inline(always)]
+    pub(super) fn key<R: Rank>(
+        &self,
+        board: &Board,
+        order: &R::Order<'_>,
+        position: usize,
+    ) -> u64 {
+        let at = self.slots[position].0 as usize;
+        order.glance(at).unwrap_or_else(|| board.key_later::<R>(at))
+    }
+
+    /// The position of a member's slot.
     #[inline(always)]
     pub(super) fn position(&self, slot: usize) -> usize {
         self.positions[slot] as usize
     }
 
-    /// Which slots of a group are members that can be drawn.
+    /// Which slots of a group are members with a weight.
     #[inline(always)]
     pub(super) fn lanes(&self, group: usize) -> u16 {
         self.lanes.get(group).copied().unwrap_or(0)
     }
 
-    /// The weight of the member with a slot.
+    /// Whether the weights count as equal.
     #[inline(always)]
-    pub(super) fn weight_at(&self, slot: usize) -> u64 {
-        if self.weights.is_empty() { 1 } else { self.weight(self.position(slot)) }
+    pub(super) fn is_even(&self) -> bool {
+        self.weights.is_empty()
     }
 
-    /// The weight of a member; 1 when all are equal.
+    /// The weight of a member; 1 when all count as equal.
     #[inline(always)]
     pub(super) fn weight(&self, position: usize) -> u64 {
         self.weights.get(position).map_or(1, |weight| u64::from(*weight))
     }
 }
 
-/// A position from 32 random bits.
-#[inline(always)]
-fn low(bits: u64, slots: &[SlotId]) -> usize {
-    (u64::from(bits as u32) * slots.len() as u64 >> 32) as usize
-}
-
-/// The next 64 bits of a pick's own chance: one step of Wang Yi's wyrand.
+/// The next 64 bits that a pick makes of its chance: a step of Wang Yi's wyrand.
 #[inline(always)]
 pub(super) fn stir(chance: &mut u64) -> u64 {
     *chance = chance.wrapping_add(0xa076_1d64_78bd_642f);
@@ -246,5 +253,3 @@ pub(super) fn stir(chance: &mut u64) -> u64 {
 pub(super) fn below(bits: u64, n: u64) -> u64 {
     (u128::from(bits) * u128::from(n) >> 64) as u64
 }
-const _: u64 = NOTHING;
-pub(crate) static MODE: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);

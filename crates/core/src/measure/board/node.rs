@@ -4,22 +4,22 @@
 use crate::sync::{AtomicU64, Ordering, settle};
 
 /// Somebody looks at what is below, to raise the bound. Both marks are above every bound, so that
-/// one comparison tells a bound that is low enough and unmarked.
+/// one comparison tells a bound that is low enough and has no mark.
 const RAISING: u64 = 1 << 63;
 /// Something below fell meanwhile: what was seen does not count.
 const SPOILT: u64 = 1 << 62;
 
-/// The greatest bound there is: above every key of a slot in use.
+/// The greatest bound: above every key of a slot in use.
 pub(super) const NOTHING: u64 = SPOILT - 1;
 
 /// A lower bound of the keys below.
 ///
-/// Whoever lets a key fall writes the key, then looks at the bound; whoever raises the bound marks
+/// Whoever lets a key fall writes the key, then looks at the bound. Whoever raises the bound marks
 /// it, then looks at the keys. All four are sequentially consistent, so one of the two sees the
-/// other: either the fallen key is seen, or the mark is found, spoilt, and the raise given up. Only
-/// who set the mark takes it away, so a bound that was marked, spoilt and marked once more is not
-/// taken for an untouched one. A thread that is stopped between the two keeps a bound low, nothing
-/// else: that costs the others time and no accuracy.
+/// other: either the fallen key is seen, or the mark is found and spoilt, and the raise is given up.
+/// Only who set the mark takes it away, so a bound that was marked, spoilt and marked again is not
+/// taken for an untouched one. A thread that is stopped in between keeps one bound low; that costs
+/// the others time and no accuracy.
 pub(super) struct Node(AtomicU64);
 
 impl Node {
@@ -32,7 +32,7 @@ impl Node {
         self.0.load(Ordering::SeqCst) & NOTHING
     }
 
-    /// Whether the bound has to be lowered for a key, or a mark has to be spoilt.
+    /// Whether [`Node::lower`] would have something to do.
     #[inline(always)]
     pub(super) fn is_above(&self, key: u64) -> bool {
         self.0.load(Ordering::SeqCst) > key
@@ -58,8 +58,8 @@ impl Node {
         }
     }
 
-    /// Raises the bound from `seen` to what `below` finds to be the least, unless something falls
-    /// or somebody else is at it.
+    /// Raises the bound from `seen` to the least that `below` finds, unless something falls or
+    /// somebody else is at it.
     #[inline]
     pub(super) fn raise(&self, seen: u64, below: impl FnOnce() -> u64) {
         let swap = |from, to| self.0.compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst);

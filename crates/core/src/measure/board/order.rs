@@ -1,4 +1,4 @@
-//! What is compared: the two keys a slot can have, and the index that goes with each.
+//! What is compared: the two keys that a slot has, and the index that goes with each.
 
 use super::Board;
 use super::block::{Block, UNKNOWN, VACANT};
@@ -12,30 +12,29 @@ pub(super) trait Order {
     const UNUSED: u64;
 
     fn tree(&self) -> &Tree;
+    /// The counts of the block.
+    fn counts(&self) -> &[AtomicU32];
     /// The key that a slot would have with this count.
     fn key_with(&self, at: usize, count: u32) -> u64;
-    /// Counts of the block's slots.
-    fn counts(&self) -> &[AtomicU32];
+    /// The least key of a group.
+    fn least(&self, group: usize) -> u64;
+    /// The least key of a group and, if that is at most `level`, which slots have such a key.
+    fn look(&self, group: usize, level: u64) -> (u64, u16);
 
-    /// The key of a slot, for whoever compares it after changing something.
+    /// The key of a slot, for whoever has changed something before.
     #[inline(always)]
     fn key(&self, at: usize) -> u64 {
         self.key_with(at, self.counts()[at].load(Ordering::SeqCst))
     }
 
-    /// The key of a slot, for a pick; `None` when it is in another block.
+    /// The key of a slot, for a pick; `None` when the slot is in another block.
     #[inline(always)]
     fn glance(&self, at: usize) -> Option<u64> {
         Some(self.key_with(at, self.counts().get(at)?.load(Ordering::Relaxed)))
     }
-
-    /// The least key of a group.
-    fn least(&self, group: usize) -> u64;
-    /// Which slots of a group have a key of at most `level`.
-    fn within(&self, group: usize, level: u64) -> u16;
 }
 
-/// Names an order before it is known of which block.
+/// Names an order without a block.
 pub(super) trait Rank {
     /// Keys are less than 2^32.
     const SHORT: bool;
@@ -56,17 +55,20 @@ impl Order for Active<'_> {
     fn tree(&self) -> &Tree {
         self.tree
     }
-    #[inline(always)]
-    fn key_with(&self, _: usize, count: u32) -> u64 {
-        u64::from(count)
-    }
+
     #[inline(always)]
     fn counts(&self) -> &[AtomicU32] {
         self.counts
     }
+
+    #[inline(always)]
+    fn key_with(&self, _: usize, count: u32) -> u64 {
+        u64::from(count)
+    }
+
     #[inline(always)]
     fn least(&self, group: usize) -> u64 {
-        // Two chains: each comparison waits for the one before.
+        // In two chains, since each comparison waits for the one before.
         let (mut even, mut odd) = (u32::MAX, u32::MAX);
         for pair in chunk(self.counts, group).chunks_exact(2) {
             even = even.min(pair[0].load(Ordering::SeqCst));
@@ -74,13 +76,17 @@ impl Order for Active<'_> {
         }
         u64::from(even.min(odd))
     }
+
     #[inline(always)]
-    fn within(&self, group: usize, level: u64) -> u16 {
-        let mut within = 0;
-        for (lane, count) in chunk(self.counts, group).iter().enumerate() {
-            within |= u16::from(u64::from(count.load(Ordering::SeqCst)) <= level) << lane;
+    fn look(&self, group: usize, level: u64) -> (u64, u16) {
+        let (least, mut within) = (self.least(group), 0);
+        if least <= level {
+            for (lane, count) in chunk(self.counts, group).iter().enumerate() {
+                let count = u64::from(count.load(Ordering::SeqCst));
+                within |= u16::from(count <= level) << lane;
+            }
         }
-        within
+        (least, within)
     }
 }
 
@@ -97,9 +103,9 @@ impl Rank for ByActive {
     }
 }
 
-/// Mean response time (microseconds) x (attempts in flight + 1): how long the next attempt is going
-/// to take if they are served one after another. An idle slot without an average has 0, a busy one
-/// counts with the mean of the others.
+/// Mean response time (microseconds) x (attempts in flight + 1): what the next attempt takes if
+/// they are served one after another. Without a mean, an idle slot has 0 and a busy one counts with
+/// the mean of the others.
 pub(super) struct Estimate<'a> {
     pub(super) counts: &'a [AtomicU32],
     pub(super) averages: &'a [AtomicU64],
@@ -107,30 +113,29 @@ pub(super) struct Estimate<'a> {
     pub(super) mean: &'a AtomicU64,
 }
 
+/// The longest average that is told from longer ones, in microseconds: 203 days.
+pub(super) const LONGEST: u64 = (1 << 44) - 1;
+/// More attempts in flight count as one less than this. The product with [`LONGEST`] is a key.
+const CROWDED: u64 = 1 << 17;
+
 impl Estimate<'_> {
-    pub(super) fn average(&self, at: usize) -> &AtomicU64 {
-        &self.averages[at]
-    }
-
-    #[inline(always)]
-    fn key_of(&self, average: &AtomicU64, count: u32) -> u64 {
-        if count >= VACANT {
-            return NOTHING;
-        }
-        let mut average = average.load(Ordering::SeqCst);
-        if average == UNKNOWN {
-            average = if count == 0 { 0 } else { self.mean.load(Ordering::SeqCst) };
-        }
-        average.saturating_mul(u64::from(count) + 1).min(NOTHING - 1)
-    }
-
-    /// Lets the bounds know that the estimates of slots without an average fell.
+    /// Lets the bounds know that the estimates of slots without an average may have fallen.
     pub(super) fn lower_unknown(&self) {
         for (at, average) in self.averages.iter().enumerate() {
             if average.load(Ordering::SeqCst) == UNKNOWN {
                 self.tree.lower(at / FAN, self.key(at));
             }
         }
+    }
+
+    #[inline(always)]
+    fn keys(&self, group: usize) -> [u64; FAN] {
+        let (counts, averages) = (chunk(self.counts, group), chunk(self.averages, group));
+        let mean = self.mean.load(Ordering::SeqCst);
+        std::array::from_fn(|lane| {
+            let average = averages[lane].load(Ordering::SeqCst);
+            estimate(average, counts[lane].load(Ordering::SeqCst), mean)
+        })
     }
 }
 
@@ -141,42 +146,42 @@ impl Order for Estimate<'_> {
     fn tree(&self) -> &Tree {
         self.tree
     }
-    #[inline(always)]
-    fn key_with(&self, at: usize, count: u32) -> u64 {
-        self.key_of(&self.averages[at], count)
-    }
+
     #[inline(always)]
     fn counts(&self) -> &[AtomicU32] {
         self.counts
     }
+
+    #[inline(always)]
+    fn key_with(&self, at: usize, count: u32) -> u64 {
+        let average = self.averages[at].load(Ordering::SeqCst);
+        estimate(average, count, self.mean.load(Ordering::SeqCst))
+    }
+
     #[inline(always)]
     fn least(&self, group: usize) -> u64 {
-        let averages = chunk(self.averages, group);
-        let mut least = NOTHING;
-        for (lane, count) in chunk(self.counts, group).iter().enumerate() {
-            least = least.min(self.key_of(&averages[lane], count.load(Ordering::SeqCst)));
-        }
-        least
+        self.keys(group).into_iter().fold(NOTHING, u64::min)
     }
+
     #[inline(always)]
-    fn within(&self, group: usize, level: u64) -> u16 {
-        let averages = chunk(self.averages, group);
-        let mut within = 0;
-        for (lane, count) in chunk(self.counts, group).iter().enumerate() {
-            let key = self.key_of(&averages[lane], count.load(Ordering::SeqCst));
+    fn look(&self, group: usize, level: u64) -> (u64, u16) {
+        let (mut least, mut within) = (NOTHING, 0);
+        for (lane, key) in self.keys(group).into_iter().enumerate() {
+            least = least.min(key);
             within |= u16::from(key <= level) << lane;
         }
-        within
+        (least, within)
     }
 }
 
-/// The part of a slice that belongs to a group.
+/// Written to need no branch, since with many endpoints none could be foreseen, and no check for
+/// overflow.
 #[inline(always)]
-fn chunk<T>(all: &[T], group: usize) -> &[T; FAN] {
-    match all[group * FAN..].first_chunk() {
-        Some(chunk) => chunk,
-        None => unreachable!("blocks are made of whole groups"),
-    }
+fn estimate(average: u64, count: u32, mean: u64) -> u64 {
+    let mean = if count == 0 { 0 } else { mean };
+    let average = if average == UNKNOWN { mean } else { average };
+    let key = average * (u64::from(count) + 1).min(CROWDED);
+    if count < VACANT { key } else { NOTHING }
 }
 
 /// See [`Estimate`].
@@ -189,5 +194,14 @@ impl Rank for ByEstimate {
     #[inline(always)]
     fn order<'a>(board: &'a Board, block: &'a Block) -> Estimate<'a> {
         block.estimate(&board.mean)
+    }
+}
+
+/// The part of a block's cells that belongs to a group.
+#[inline(always)]
+fn chunk<T>(cells: &[T], group: usize) -> &[T; FAN] {
+    match cells[group * FAN..].first_chunk() {
+        Some(chunk) => chunk,
+        None => unreachable!("a block is made of whole groups"),
     }
 }

@@ -2,36 +2,35 @@
 //! help.
 
 use super::Board;
-use super::members::{Admits, FEW, Members, below, stir};
+use super::members::{Admits, Members, below, stir};
 use super::order::{Order, Rank};
 
-/// Up to here equal members get a random number each, which needs no guess of the processor.
+/// Up to so many equal members get a random number each: that needs no guess of the processor.
 const PAIRS: usize = 16;
-/// Of a random number, what does not name the member.
-const NUMBER: u64 = u32::MAX as u64 & !(FEW as u64 - 1);
+/// A random number leaves room for a position below it.
+const POSITION: u64 = 31;
 
 impl Members {
-    /// A least member out of at most [`FEW`].
+    /// A least member out of at most 32.
     #[inline(never)]
     pub(super) fn least_of_few<R: Rank>(&self, board: &Board, chance: u64) -> Option<usize> {
-        if R::SHORT && self.weights.is_empty() && self.slots.len() <= PAIRS {
+        if R::SHORT && self.is_even() && self.slots.len() <= PAIRS {
             return self.least_pair::<R>(board, chance);
         }
         let order = R::order(board, &board.first);
         let (mut least, mut ties) = (R::Order::UNUSED - 1, 0_u32);
-        for (position, slot) in self.slots.iter().enumerate() {
-            let at = slot.0 as usize;
-            let key = order.glance(at).unwrap_or_else(|| board.key_later::<R>(at));
-            let drawable = u32::from(self.weight(position) > 0);
-            let key = if drawable == 0 { u64::MAX } else { key };
+        for position in 0..self.slots.len() {
+            let key = self.key::<R>(board, &order, position);
+            let key = if self.weight(position) > 0 { key } else { u64::MAX };
             ties = if key < least { 0 } else { ties };
             least = least.min(key);
-            ties |= u32::from(key == least) << (position % FEW);
+            ties |= u32::from(key == least) << (position as u32 % u32::BITS);
         }
-        if ties.is_power_of_two() {
-            return Some(ties.trailing_zeros() as usize);
+        match ties {
+            0 => None,
+            _ if ties.is_power_of_two() => Some(ties.trailing_zeros() as usize),
+            _ => Some(self.one_of(ties, chance)),
         }
-        if ties == 0 { None } else { Some(self.one_of(ties, chance)) }
     }
 
     /// One of these positions, drawn by weight.
@@ -53,32 +52,30 @@ impl Members {
         }
     }
 
-    /// The least pair of key and random number, in two chains, since each comparison waits for the
-    /// one before.
+    /// The least by key and then by a random number. In two chains, since each comparison waits for
+    /// the one before.
     #[inline(always)]
     fn least_pair<R: Rank>(&self, board: &Board, mut chance: u64) -> Option<usize> {
         let order = R::order(board, &board.first);
-        let (mut even, mut odd, mut position) = (u64::MAX, u64::MAX, 0);
-        let mut pairs = self.slots.chunks_exact(2);
-        for pair in &mut pairs {
+        let (mut even, mut odd) = (u64::MAX, u64::MAX);
+        let pack = |position: usize, number: u64| {
+            let key = self.key::<R>(board, &order, position);
+            key << 32 | u64::from(number as u32) & !POSITION | position as u64
+        };
+        let n = self.slots.len();
+        for position in (0..n / 2 * 2).step_by(2) {
             let numbers = stir(&mut chance);
-            let (a, b) = (pair[0].0 as usize, pair[1].0 as usize);
-            let a = order.glance(a).unwrap_or_else(|| board.key_later::<R>(a));
-            let b = order.glance(b).unwrap_or_else(|| board.key_later::<R>(b));
-            even = even.min(a << 32 | numbers & NUMBER | position);
-            odd = odd.min(b << 32 | numbers >> 32 & NUMBER | (position + 1));
-            position += 2;
+            even = even.min(pack(position, numbers));
+            odd = odd.min(pack(position + 1, numbers >> 32));
         }
-        for slot in pairs.remainder() {
-            let at = slot.0 as usize;
-            let key = order.glance(at).unwrap_or_else(|| board.key_later::<R>(at));
-            even = even.min(key << 32 | stir(&mut chance) & NUMBER | position);
+        if n % 2 == 1 {
+            even = even.min(pack(n - 1, stir(&mut chance)));
         }
         let least = even.min(odd);
-        (least >> 32 < R::Order::UNUSED).then_some((least & !NUMBER) as usize & (FEW - 1))
+        (least >> 32 < R::Order::UNUSED).then_some((least & POSITION) as usize)
     }
 
-    /// A least admitted member; one of weight 0 only when there is no other.
+    /// A least admitted member with a weight, out of any number.
     #[inline(never)]
     pub(super) fn least_of_all<R: Rank>(
         &self,
@@ -87,6 +84,17 @@ impl Members {
         admits: Admits<'_>,
     ) -> Option<usize> {
         self.least_where::<R>(board, chance, admits, |weight| weight)
+    }
+
+    /// A least admitted member of weight 0.
+    #[cold]
+    pub(super) fn least_weightless<R: Rank>(
+        &self,
+        board: &Board,
+        chance: u64,
+        admits: Admits<'_>,
+    ) -> Option<usize> {
+        self.least_where::<R>(board, chance, admits, |weight| u64::from(weight == 0))
     }
 
     fn least_where<R: Rank>(
@@ -98,14 +106,11 @@ impl Members {
     ) -> Option<usize> {
         let order = R::order(board, &board.first);
         let (mut least, mut total, mut chosen) = (R::Order::UNUSED - 1, 0, None);
-        for (position, slot) in self.slots.iter().enumerate() {
-            let at = slot.0 as usize;
-            let key = order.glance(at).unwrap_or_else(|| board.key_later::<R>(at));
-            if key > least {
-                continue;
-            }
+        for position in 0..self.slots.len() {
+            let key = self.key::<R>(board, &order, position);
             let weight = weigh(self.weight(position));
-            if weight == 0 || admits.is_some_and(|admits| !admits(position)) {
+            let worse = key > least || weight == 0;
+            if worse || admits.is_some_and(|admits| !admits(position)) {
                 continue;
             }
             total = if key < least { weight } else { total + weight };

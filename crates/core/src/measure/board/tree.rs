@@ -2,8 +2,8 @@
 
 use super::node::{NOTHING, Node};
 
-/// Children of a node, and slots of a group.
-pub(super) const FAN: usize = 16;
+/// Children of a node, and slots of a group. The model gets along with small ones.
+pub(super) const FAN: usize = if cfg!(loom) { 2 } else { 16 };
 
 /// The bounds of sixteen siblings, on two cache lines of their own.
 #[repr(align(128))]
@@ -19,6 +19,7 @@ pub(super) struct Tree {
 }
 
 /// What a lane stands for.
+#[derive(Clone, Copy)]
 pub(super) enum Below {
     Group(usize),
     Row(usize),
@@ -33,7 +34,7 @@ impl Tree {
             reach *= FAN;
         }
         let row = |_| Row(std::array::from_fn(|_| Node::new(NOTHING)));
-        let mut rows: Box<[Row]> = (0..leaf + groups.div_ceil(FAN).max(1)).map(row).collect();
+        let mut rows: Box<[Row]> = (0..leaf + groups.div_ceil(FAN)).map(row).collect();
         let (mut first, mut width) = (leaf, groups);
         loop {
             for at in 0..width {
@@ -75,53 +76,52 @@ impl Tree {
         floor
     }
 
-    /// Lets all bounds above a group know of a key that fell. Where one is low enough, so are those
-    /// above it, or whoever lowered it is still on the way up.
+    /// The bound of a group.
+    #[inline(always)]
+    pub(super) fn bound(&self, group: usize) -> u64 {
+        self.node(group).bound()
+    }
+
+    /// Lets the bounds above a group know of a key that fell.
     #[inline(always)]
     pub(super) fn lower(&self, group: usize, key: u64) {
-        if self.leaf_node(group).is_above(key) {
-            self.lower_path(group, key);
+        if self.node(group).is_above(key) {
+            self.lower_from(group, key);
         }
     }
 
-    /// Lowers the bounds for a key that is about to fall: from above, so that where one is low
-    /// enough, those above it have been before.
+    /// Lowers the bounds for a key that is about to fall.
     #[inline(always)]
     pub(super) fn prepare(&self, group: usize, key: u64) {
-        if self.leaf_node(group).is_above(key) {
-            self.prepare_path(group, key);
+        if self.node(group).is_above(key) {
+            self.prepare_to(self.leaf + group / FAN, group % FAN, key);
         }
     }
 
-    #[inline(always)]
-    pub(super) fn bound_of(&self, group: usize) -> u64 {
-        self.leaf_node(group).bound()
-    }
-
-    #[inline(always)]
-    fn leaf_node(&self, group: usize) -> &Node {
-        &self.rows[self.leaf + group / FAN].0[group % FAN]
-    }
-
+    /// Upwards, so that whoever raises a bound meanwhile finds the lower ones below it. Where one is
+    /// low enough, so are those above it, or whoever lowered it is still on the way up.
     #[cold]
     #[inline(never)]
-    fn lower_path(&self, group: usize, key: u64) {
+    fn lower_from(&self, group: usize, key: u64) {
         let (mut row, mut lane) = (self.leaf + group / FAN, group % FAN);
         while self.rows[row].0[lane].lower(key) && row > 0 {
             (row, lane) = ((row - 1) / FAN, (row - 1) % FAN);
         }
     }
 
+    /// Downwards, so that where one is low enough those above it have been before: the next finish
+    /// that finds it so need not look at them.
     #[cold]
     #[inline(never)]
-    fn prepare_path(&self, group: usize, key: u64) {
-        self.prepare_from(self.leaf + group / FAN, group % FAN, key);
-    }
-
-    fn prepare_from(&self, row: usize, lane: usize, key: u64) {
+    fn prepare_to(&self, row: usize, lane: usize, key: u64) {
         if row > 0 {
-            self.prepare_from((row - 1) / FAN, (row - 1) % FAN, key);
+            self.prepare_to((row - 1) / FAN, (row - 1) % FAN, key);
         }
         self.rows[row].0[lane].lower(key);
+    }
+
+    #[inline(always)]
+    fn node(&self, group: usize) -> &Node {
+        &self.rows[self.leaf + group / FAN].0[group % FAN]
     }
 }

@@ -80,8 +80,14 @@ impl TriConnection {
         };
         // A sender of its own: a shared one would refuse while a stream of it waits to be opened.
         let mut sender = SendRequest::clone(sender);
-        let (response, mut stream) =
-            sender.send_request(wire, false).map_err(|error| self.gone(&error))?;
+        let (response, mut stream) = sender.send_request(wire, false).map_err(|error| {
+            // The connection's task may not have had its turn since; whoever chooses next must
+            // not choose this connection again.
+            if error.is_go_away() || error.is_io() {
+                self.state.close(|| format!("the provider takes no more calls: {error}"));
+            }
+            self.gone(&error)
+        })?;
         // If the connection breaks in between, the response says why.
         let _ = stream.send_data(body, true);
         Ok(response)

@@ -67,7 +67,8 @@ impl State {
         self.task.wake();
     }
 
-    fn close(&self, reason: impl FnOnce() -> String) {
+    /// There will be no more calls; the first reason stays.
+    pub(crate) fn close(&self, reason: impl FnOnce() -> String) {
         if self.is_available() {
             let _ = self.reason.set(reason());
             self.unavailable.store(true, Ordering::Release);

@@ -1,22 +1,16 @@
 //! Servers that die, come back, or were never there.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use equipoise::client::Backoff;
 use equipoise::{BodyFormat, FailureKind};
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use crate::peers::calling::{consumer, failed};
+use crate::peers::calling::{BACKOFF, consumer, failed};
 use crate::peers::cell::{Seen, same};
 use crate::peers::load::Load;
 use crate::peers::server::{PeerServer, Peers};
 use crate::peers::stage::Stage;
-
-/// Soon enough for a cell.
-const BACKOFF: Backoff =
-    Backoff { base: Duration::from_millis(20), cap: Duration::from_millis(100), jitter: 0.3 };
 
 /// A server is killed while it answers calls: no call fails.
 pub(super) async fn killed(stage: Arc<Stage>) -> Seen {

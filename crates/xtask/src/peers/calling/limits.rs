@@ -21,8 +21,8 @@ pub(super) async fn own(stage: Arc<Stage>) -> Seen {
     let peers = Peers::three(&stage, json!({})).await?;
     let consumer = consumer_of(Tri::new().max_message_bytes(LIMIT), &peers.urls()).build()?;
     let call = consumer.call("Echo").raw(BodyFormat::Protobuf, vec![0; LIMIT + 1]);
-    let sent = failed(call.await)?.failure;
-    same("kind of what is sent", sent.kind, FailureKind::Serialization)?;
+    let error = failed(call.await)?;
+    same("kind of what is sent", error.failure.kind, FailureKind::Serialization)?;
     same("calls at the servers", peers.counts("Echo").await?.iter().sum(), 0)?;
     let call = consumer.call("Large").raw(BodyFormat::Protobuf, (LIMIT + 1).to_string());
     let received = failed(call.await)?.failure;
@@ -50,6 +50,30 @@ pub(super) async fn of_the_server(stage: Arc<Stage>) -> Seen {
     let reply = consumer.call("Echo").raw(BodyFormat::Protobuf, vec![0; LIMIT]).await?;
     same("size at the limit", reply.body.len(), LIMIT)?;
     Ok("status 8 for one byte too many and for 4 000 000 bytes".to_owned())
+}
+
+/// An answer whose headers are over our limit ends its call, and nothing else.
+pub(super) async fn headers(stage: Arc<Stage>) -> Seen {
+    let settings = json!({ "options": {
+        "grpc.max_metadata_size": 100_000, "grpc.absolute_max_metadata_size": 200_000,
+    } });
+    let peers = Peers::three(&stage, settings).await?;
+    let consumer = consumer_of(Tri::new().max_header_bytes(20_000), &peers.urls()).build()?;
+    let call = |size| {
+        let call = consumer.call("Metadata").attachment("x-long", "v".repeat(size));
+        call.raw(BodyFormat::Protobuf, "")
+    };
+    let held = tokio::spawn(consumer.call("Hold").raw(BodyFormat::Protobuf, ""));
+    let error = failed(call(30_000).await)?;
+    same("kind", error.failure.kind, FailureKind::Serialization)?;
+    same("attempts", error.attempts.len(), 1)?;
+    call(10_000).await?;
+    while peers.counts("Hold").await?.iter().sum::<u64>() == 0 {}
+    for server in &peers.0 {
+        server.release().await?;
+    }
+    held.await??;
+    Ok(error.failure.message)
 }
 
 /// More calls at a time than the server takes wait for their turn.

@@ -11,6 +11,7 @@ mod time;
 
 use std::time::Duration;
 
+use equipoise::client::Backoff;
 use equipoise::protocol::Tri;
 use equipoise::{CallError, Consumer, ConsumerBuilder};
 
@@ -32,6 +33,7 @@ pub(crate) const CELLS: &[Cell] = cells![
     "client: caller gives up" => time::cancelled,
     "client: own limits" => limits::own,
     "client: the server's limit" => limits::of_the_server,
+    "client: headers over the limit" => limits::headers,
     "client: the server's limit of streams" => limits::streams,
     "client: roundrobin, exact shares" => balance::round_robin,
     "client: leastactive, the idle one" => balance::least_active,
@@ -55,6 +57,10 @@ pub(crate) const CELLS: &[Cell] = cells![
 
 /// Time for an attempt where a cell is not about time: never over on a slow machine.
 const AMPLE: Duration = Duration::from_secs(25);
+
+/// Soon enough for a cell.
+const BACKOFF: Backoff =
+    Backoff { base: Duration::from_millis(20), cap: Duration::from_millis(100), jitter: 0.3 };
 
 /// A consumer in the making.
 fn consumer(urls: &[String]) -> ConsumerBuilder {

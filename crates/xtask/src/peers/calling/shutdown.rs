@@ -6,7 +6,7 @@ use equipoise::{BodyFormat, Consumer};
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use crate::peers::calling::consumer;
+use crate::peers::calling::{BACKOFF, consumer};
 use crate::peers::cell::{Seen, same};
 use crate::peers::load::Load;
 use crate::peers::server::{PeerServer, Peers};
@@ -117,7 +117,8 @@ fn young() -> serde_json::Value {
 async fn wear_out(peers: &[PeerServer]) -> Seen {
     const CONNECTIONS: u64 = 5;
     let urls: Vec<String> = peers.iter().map(PeerServer::url).collect();
-    let consumer = consumer(&urls).strategy("roundrobin").build()?;
+    // A connection that lasts longer than the base is a good one, and replaced at once.
+    let consumer = consumer(&urls).strategy("roundrobin").backoff(BACKOFF).build()?;
     let mut load = Load::on(&consumer);
     let mut fewest = 0;
     while fewest < CONNECTIONS {
