@@ -169,11 +169,11 @@ impl Service<Call> for P2c {
     type Future = Future<Result<Self::Response, tower::BoxError>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), tower::BoxError>> {
-        self.0.poll_ready(context)
+        Service::poll_ready(&mut self.0, context)
     }
 
     fn call(&mut self, request: Call) -> Self::Future {
-        Box::pin(self.0.call(request))
+        Box::pin(Service::call(&mut self.0, request))
     }
 }
 

@@ -268,7 +268,7 @@ fn compat(s: &Setting) -> Result<bool, ConfigError> {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

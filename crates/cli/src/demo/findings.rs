@@ -1,6 +1,7 @@
 //! What to make of the numbers: for each question that somebody runs a demo for, what was seen here
 //! and what to set. Reads the numbers of the chapters and nothing else.
 
+use equipoise::STRATEGIES;
 use serde::Serialize;
 
 use super::chapters::{Chapters, affinity, kill, strategies, warmup, weight};
@@ -46,16 +47,20 @@ pub(crate) fn of(chapters: &Chapters) -> Vec<Finding> {
     all.into_iter().flatten().collect()
 }
 
+/// What applies when nothing is set, and what others are therefore compared with.
+const DEFAULT: &str = "random";
+
 fn stalls(rows: &[strategies::Row]) -> Option<Finding> {
     let order =
         |a: &&strategies::Row, b: &&strategies::Row| a.summary.p99_ms.total_cmp(&b.summary.p99_ms);
     let told =
         |row: &strategies::Row| format!("{}: p99 {:.1} ms", row.strategy, row.summary.p99_ms);
-    let (best, worst) = (rows.iter().min_by(order)?, rows.iter().max_by(order)?);
+    let best = rows.iter().min_by(order)?;
+    let usual = rows.iter().find(|row| row.strategy == DEFAULT).or(rows.iter().max_by(order))?;
     Some(Finding {
         when: "some providers stall",
         best: told(best),
-        instead_of: told(worst),
+        instead_of: other(&best.strategy, &usual.strategy, told(usual)),
         set: format!("loadbalance={}", best.strategy),
     })
 }
@@ -64,13 +69,24 @@ fn caches(rows: &[affinity::Row]) -> Option<Finding> {
     let order = |a: &&affinity::Row, b: &&affinity::Row| a.hit_rate.total_cmp(&b.hit_rate);
     let told =
         |row: &affinity::Row| format!("{}: {} hits", row.strategy, output::percent(row.hit_rate));
-    let (best, worst) = (rows.iter().max_by(order)?, rows.iter().min_by(order)?);
+    // Where no strategy goes by the key, the differences are chance.
+    let keyed = |row: &&affinity::Row| {
+        let about = STRATEGIES.iter().map(|s| s.about()).find(|about| about.name == row.strategy);
+        about.is_some_and(|about| about.keyed)
+    };
+    let best = rows.iter().filter(keyed).max_by(order)?;
+    let usual = rows.iter().find(|row| row.strategy == DEFAULT).or(rows.iter().min_by(order))?;
     Some(Finding {
         when: "providers keep a cache",
         best: told(best),
-        instead_of: told(worst),
+        instead_of: other(&best.strategy, &usual.strategy, told(usual)),
         set: format!("loadbalance={}", best.strategy),
     })
+}
+
+/// What is said of the other one, where there is another one.
+fn other(best: &str, usual: &str, told: String) -> String {
+    if best == usual { "-".to_owned() } else { told }
 }
 
 fn deaths(rows: &[kill::Row]) -> Option<Finding> {

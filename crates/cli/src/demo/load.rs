@@ -39,6 +39,7 @@ pub(crate) struct Load {
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     micros: Vec<u32>,
+    late_micros: Vec<u32>,
     failed: u64,
     not_made: u64,
     hits: u64,
@@ -63,6 +64,9 @@ pub(crate) struct Summary {
     pub(crate) p99_ms: f64,
     /// The longest one.
     pub(crate) max_ms: f64,
+    /// 99 of 100 calls started no later than this after they were due. More than a few ms say that
+    /// the machine was busy with something else, and that the times above are too long.
+    pub(crate) late_p99_ms: f64,
 }
 
 /// Runs a load to its end, and until the last answer.
@@ -85,6 +89,7 @@ pub(crate) async fn run(consumer: &Consumer, load: &Load) -> Tally {
             lock(&tally).not_made += 1;
             continue;
         };
+        lock(&tally).late_micros.push(micros(due_at.elapsed()));
         let call = consumer.call(load.method);
         let tally = tally.clone();
         tokio::spawn(async move {
@@ -112,7 +117,7 @@ fn gap(rng: &mut SeededRng, rate: f64) -> Duration {
 
 impl Tally {
     fn add(&mut self, elapsed: Duration, result: &Result<Reply, CallError>) {
-        self.micros.push(u32::try_from(elapsed.as_micros()).unwrap_or(u32::MAX));
+        self.micros.push(micros(elapsed));
         match result {
             Ok(reply) => self.hits += u64::from(reply.attachments.text(CACHE) == Some(HIT)),
             Err(error) => {
@@ -129,23 +134,43 @@ impl Tally {
 
     /// The tally in numbers.
     pub(crate) fn summary(&self) -> Summary {
-        let mut micros = self.micros.clone();
-        micros.sort_unstable();
-        let sum: u64 = micros.iter().map(|m| u64::from(*m)).sum();
-        let ms = |micros: f64| micros / 1000.0;
-        let quantile = |share: f64| {
-            let rank = (micros.len() as f64 * share).ceil() as usize;
-            ms(micros.get(rank.saturating_sub(1)).copied().unwrap_or(0).into())
-        };
+        let times = Sorted::of(&self.micros);
         Summary {
-            calls: micros.len() as u64,
+            calls: self.micros.len() as u64,
             failed: self.failed,
             not_made: self.not_made,
-            mean_ms: ms(sum as f64 / micros.len().max(1) as f64),
-            p50_ms: quantile(0.5),
-            p99_ms: quantile(0.99),
-            max_ms: quantile(1.0),
+            mean_ms: times.mean_ms(),
+            p50_ms: times.quantile_ms(0.5),
+            p99_ms: times.quantile_ms(0.99),
+            max_ms: times.quantile_ms(1.0),
+            late_p99_ms: Sorted::of(&self.late_micros).quantile_ms(0.99),
         }
+    }
+}
+
+fn micros(time: Duration) -> u32 {
+    u32::try_from(time.as_micros()).unwrap_or(u32::MAX)
+}
+
+/// Times in ascending order.
+struct Sorted(Vec<u32>);
+
+impl Sorted {
+    fn of(micros: &[u32]) -> Self {
+        let mut sorted = micros.to_vec();
+        sorted.sort_unstable();
+        Self(sorted)
+    }
+
+    fn mean_ms(&self) -> f64 {
+        let sum: u64 = self.0.iter().map(|m| u64::from(*m)).sum();
+        sum as f64 / self.0.len().max(1) as f64 / 1000.0
+    }
+
+    /// The smallest time that this share (0 to 1) of all kept to; 0 where there is none.
+    fn quantile_ms(&self, share: f64) -> f64 {
+        let rank = (self.0.len() as f64 * share).ceil() as usize;
+        f64::from(self.0.get(rank.saturating_sub(1)).copied().unwrap_or(0)) / 1000.0
     }
 }
 

@@ -84,7 +84,7 @@ async fn case_154_calls_in_flight_end_well_when_their_provider_leaves_the_list()
     assert_eq!(started.elapsed(), ms(500));
     assert_eq!((net.at(A).open(), net.at(A).asked()), (0, 10), "closed once it was empty");
     settle().await;
-    assert_eq!(net.users(), 2);
+    assert_eq!((net.users(), net.abandoned()), (2, 0));
 }
 
 #[tokio::test(start_paused = true)]
@@ -105,6 +105,7 @@ async fn calls_in_flight_end_well_when_the_consumer_is_dropped() {
     }
     settle().await;
     assert_eq!((alive(), net.users(), net.open()), (before, 0, 0));
+    assert_eq!(net.abandoned(), 0);
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use equipoise_client::{Backoff, Consumer};
 use equipoise_core::outcome::FailureKind;
+use tokio::time::Instant;
 
 use crate::common::*;
 
@@ -45,6 +46,23 @@ async fn case_076_an_outage_moves_the_calls_and_a_return_does_not_move_them_back
     assert_eq!(ask_all(&consumer, 5).await, [B; 5], "no jump back");
     consumer.update([A]).await.unwrap();
     assert_eq!(ask_all(&consumer, 5).await, [A; 5]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_loss_of_the_remembered_one_is_respected_before_the_next_view_is_built() {
+    let net = Network::new();
+    let consumer = sticky(&net, &[A, B]);
+    assert_eq!(ask(&consumer).await.unwrap(), A);
+    settle().await;
+    consumer.update([A, B]).await.unwrap();
+    net.at(A).door(Door::Silent);
+    net.at(A).cuts();
+    while is_up(&consumer, A) {
+        tokio::task::yield_now().await;
+    }
+    let (before, started) = (consumer.generation(), Instant::now());
+    assert_eq!(ask(&consumer).await.unwrap(), B);
+    assert_eq!((consumer.generation(), started.elapsed()), (before, ms(1)), "no wait for A");
 }
 
 // E 4.1.3

@@ -8,9 +8,9 @@ use std::time::Duration;
 use equipoise_client::{CallError, Consumer, ConsumerBuilder};
 use equipoise_core::report::EndpointReport;
 
-pub(crate) use network::{Door, Network};
+pub(crate) use network::Network;
 pub(crate) use script::{
-    Seen, answers, answers_with, fails, fails_with, goes_away, panics, silence,
+    Door, Seen, answers, answers_with, fails, fails_with, goes_away, panics, silence,
 };
 
 /// The four providers of the scenarios.

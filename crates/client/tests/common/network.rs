@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -15,24 +15,7 @@ use equipoise_core::url::Url;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::script::{Seen, Step, Then, answers};
-
-/// How a provider takes connections.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Door {
-    /// At once.
-    Open,
-    /// After so many ms.
-    Slow(u64),
-    /// "Connection refused", at once.
-    Refusing,
-    /// Never answers.
-    Silent,
-    /// Takes it and hangs up.
-    HangingUp,
-    /// The protocol's own code panics.
-    Panicking,
-}
+use super::script::{Door, Seen, Step, Then, answers};
 
 struct Provider {
     door: Door,
@@ -64,6 +47,7 @@ impl Default for Provider {
 struct Inner {
     providers: Mutex<BTreeMap<String, Provider>>,
     seen: Mutex<Vec<Seen>>,
+    abandoned: AtomicUsize,
 }
 
 /// All providers. Cheap to clone.
@@ -111,6 +95,11 @@ impl Network {
         self.inner.seen.lock().unwrap().clear();
     }
 
+    /// Connections that were let go of without a word.
+    pub(crate) fn abandoned(&self) -> usize {
+        self.inner.abandoned.load(SeqCst)
+    }
+
     /// Open connections to anybody.
     pub(crate) fn open(&self) -> usize {
         self.inner.providers.lock().unwrap().values().map(Provider::open).sum()
@@ -132,7 +121,7 @@ pub(crate) struct At<'a> {
 
 impl At<'_> {
     fn with<T>(&self, change: impl FnOnce(&mut Provider) -> T) -> T {
-        let mut providers: MutexGuard<'_, BTreeMap<_, _>> = self.inner.providers.lock().unwrap();
+        let mut providers = self.inner.providers.lock().unwrap();
         change(providers.entry(self.address.to_owned()).or_default())
     }
 
@@ -274,6 +263,13 @@ struct Line {
 impl fmt::Debug for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Line({}, {:?})", self.address, self.life.borrow())
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        let abandoned = *self.life.borrow() == Life::Up;
+        self.inner.abandoned.fetch_add(usize::from(abandoned), SeqCst);
     }
 }
 

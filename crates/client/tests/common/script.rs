@@ -1,4 +1,5 @@
-//! What reaches providers in memory, and how they answer: one step per request.
+//! What reaches providers in memory, how they take connections, and how they answer: one step per
+//! request.
 
 use std::time::Duration;
 
@@ -6,6 +7,23 @@ use bytes::Bytes;
 use equipoise_core::attachments::Attachments;
 use equipoise_core::outcome::{Failure, FailureKind};
 use tokio::time::Instant;
+
+/// How a provider takes connections.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Door {
+    /// At once.
+    Open,
+    /// After so many ms.
+    Slow(u64),
+    /// "Connection refused", at once.
+    Refusing,
+    /// Never answers.
+    Silent,
+    /// Takes it and hangs up.
+    HangingUp,
+    /// The protocol's own code panics.
+    Panicking,
+}
 
 /// How a provider answers one request.
 #[derive(Clone, Debug)]

@@ -103,7 +103,8 @@ fn unpack(word: u64) -> (u64, u64, u64) {
     (word >> (COUNT_BITS + SUM_BITS), (word >> SUM_BITS) & MAX_COUNT, word & MAX_SUM)
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
+#[cfg(not(loom))]
 mod tests {
     use super::*;
 

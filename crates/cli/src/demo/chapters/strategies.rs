@@ -122,5 +122,15 @@ fn show(stage: &mut Stage, rows: &[Row]) -> anyhow::Result<()> {
              keep up; lower --rate."
         ))?;
     }
+    let late_ms = rows.iter().map(|row| row.summary.late_p99_ms).fold(0.0, f64::max);
+    if late_ms > BUSY_MS {
+        stage.screen.line(&format!(
+            "This machine was busy with something else: 1 of 100 calls started {late_ms:.0} ms late or \
+             later, so the times are longer than they should be."
+        ))?;
+    }
     Ok(())
 }
+
+/// Calls that start later than this say more about the machine than about a strategy.
+const BUSY_MS: f64 = 20.0;

@@ -133,7 +133,9 @@ impl Members {
         admits: Admits<'_>,
     ) -> Option<usize> {
         let order = R::order(board, &board.first);
-        let hit = |position| u32::from(self.key::<R>(board, &order, position) <= level);
+        let hit = |position: usize| {
+            u32::from(self.key_of::<R>(board, &order, self.slots[position]) <= level)
+        };
         for _ in 0..self.tries {
             let [a, b, c, d] = if self.weights.is_empty() {
                 let (a, b) = (stir(chance), stir(chance));
@@ -203,15 +205,10 @@ impl Members {
         (u64::from(bits as u32) * self.slots.len() as u64 >> 32) as usize
     }
 
-    /// The key of a member. `order` is the first block's.
+    /// The key of a member's slot. `order` is the first block's.
     #[inline(always)]
-    pub(super) fn key<R: Rank>(
-        &self,
-        board: &Board,
-        order: &R::Order<'_>,
-        position: usize,
-    ) -> u64 {
-        let at = self.slots[position].0 as usize;
+    pub(super) fn key_of<R: Rank>(&self, board: &Board, order: &R::Order<'_>, slot: SlotId) -> u64 {
+        let at = slot.0 as usize;
         order.glance(at).unwrap_or_else(|| board.key_later::<R>(at))
     }
 
@@ -231,6 +228,12 @@ impl Members {
     #[inline(always)]
     pub(super) fn is_even(&self) -> bool {
         self.weights.is_empty()
+    }
+
+    /// All bits for a member of weight 0 beside others, else none.
+    #[inline(always)]
+    pub(super) fn weightless(&self, position: usize) -> u64 {
+        u64::from(self.weights.get(position) == Some(&0)).wrapping_neg()
     }
 
     /// The weight of a member; 1 when all count as equal.

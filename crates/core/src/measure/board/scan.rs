@@ -19,9 +19,8 @@ impl Members {
         }
         let order = R::order(board, &board.first);
         let (mut least, mut ties) = (R::Order::UNUSED - 1, 0_u32);
-        for position in 0..self.slots.len() {
-            let key = self.key::<R>(board, &order, position);
-            let key = if self.weight(position) > 0 { key } else { u64::MAX };
+        for (position, slot) in self.slots.iter().enumerate() {
+            let key = self.key_of::<R>(board, &order, *slot) | self.weightless(position);
             ties = if key < least { 0 } else { ties };
             least = least.min(key);
             ties |= u32::from(key == least) << (position as u32 % u32::BITS);
@@ -59,7 +58,7 @@ impl Members {
         let order = R::order(board, &board.first);
         let (mut even, mut odd) = (u64::MAX, u64::MAX);
         let pack = |position: usize, number: u64| {
-            let key = self.key::<R>(board, &order, position);
+            let key = self.key_of::<R>(board, &order, self.slots[position]);
             key << 32 | u64::from(number as u32) & !POSITION | position as u64
         };
         let n = self.slots.len();
@@ -106,8 +105,8 @@ impl Members {
     ) -> Option<usize> {
         let order = R::order(board, &board.first);
         let (mut least, mut total, mut chosen) = (R::Order::UNUSED - 1, 0, None);
-        for position in 0..self.slots.len() {
-            let key = self.key::<R>(board, &order, position);
+        for (position, slot) in self.slots.iter().enumerate() {
+            let key = self.key_of::<R>(board, &order, *slot);
             let weight = weigh(self.weight(position));
             let worse = key > least || weight == 0;
             if worse || admits.is_some_and(|admits| !admits(position)) {

@@ -1,216 +1,519 @@
-//! Exactness, fairness and stress of the board, against a plain scan.
+//! What the board promises: the exact least alone, unbiased ties, and an index that is right again
+//! as soon as nobody changes anything.
 
-use super::{Board, Members, SlotId};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use super::node::{NOTHING, Node};
+use super::order::{ByActive, ByEstimate};
+use super::tree::{Below, Tree};
+use super::*;
 use crate::rng::{Rng, SeededRng, below};
 
-/// What a scan finds: the positions that share the least count, by weight.
-fn least(board: &Board, slots: &[SlotId], weights: &[u32], admits: impl Fn(usize) -> bool) -> Vec<usize> {
-    let open = |p: &usize| admits(*p);
-    let positive = (0..slots.len()).filter(open).any(|p| weights[p] > 0);
-    let all: Vec<usize> =
-        (0..slots.len()).filter(open).filter(|p| !positive || weights[*p] > 0).collect();
-    let fewest = all.iter().map(|p| board.active(slots[*p])).min();
-    all.into_iter().filter(|p| Some(board.active(slots[*p])) == fewest).collect()
+/// What the board should say, kept the plain way.
+#[derive(Clone, Copy)]
+struct Plain {
+    slot: SlotId,
+    count: u32,
+    average: Option<u64>,
 }
 
-/// Random starts, finishes, joins and leaves; after each few a pick is compared with a scan.
-fn explore(n: usize, seed: u64, weight: impl Fn(usize) -> u32) {
-    let mut rng = SeededRng::new(seed);
-    let board = Board::new(n / 2);
-    let mut slots: Vec<SlotId> = (0..n).map(|_| board.join()).collect();
-    let weights: Vec<u32> = (0..n).map(weight).collect();
-    let mut members = Members::new(&slots, &weights);
-    let mut running: Vec<usize> = Vec::new();
-    for step in 0..4000 {
-        match below(rng.next_u64(), 100) {
-            0..50 => {
-                let chance = rng.next_u64();
-                let picked = members.least_active(&board, chance, None).unwrap();
-                let least = least(&board, &slots, &weights, |_| true);
-                assert!(least.contains(&picked), "step {step}: {picked} is not of {least:?}");
-                board.start(slots[picked]);
-                running.push(picked);
-            }
-            50..55 => {
-                let odd = |p: usize| p % 3 != 1;
-                let picked = members.least_active(&board, rng.next_u64(), Some(&odd));
-                let least = least(&board, &slots, &weights, odd);
-                // A weight of 0 is not looked for where a greater one is not admitted.
-                assert!(picked.is_none_or(|p| least.contains(&p)), "step {step}");
-            }
-            55..99 if !running.is_empty() => {
-                let done = running.swap_remove(below(rng.next_u64(), running.len()));
-                board.finish(slots[done]);
-            }
-            _ => {
-                // One leaves while idle, and another takes its place.
-                let at = below(rng.next_u64(), n);
-                if !running.contains(&at) {
-                    board.leave(slots[at]);
-                    slots[at] = board.join();
-                    members = Members::new(&slots, &weights);
-                }
-            }
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum By {
+    Active,
+    Estimate,
+}
+
+impl By {
+    fn pick(self, members: &Members, board: &Board, chance: u64, admits: Admits<'_>) -> Option<usize> {
+        match self {
+            By::Active => members.least_active(board, chance, admits),
+            By::Estimate => members.shortest_response(board, chance, admits),
+        }
+    }
+
+    fn key(self, plain: &Plain, mean: u64) -> u64 {
+        let count = u64::from(plain.count);
+        match (self, plain.average) {
+            (By::Active, _) => count,
+            (By::Estimate, Some(average)) => average * (count + 1),
+            (By::Estimate, None) if count == 0 => 0,
+            (By::Estimate, None) => mean * (count + 1),
         }
     }
 }
 
-#[test]
-fn the_least_is_exact_alone() {
-    for n in [1, 2, 3, 16, 31, 32, 33, 64, 100, 300, 1000] {
-        explore(n, 1, |_| 100);
-        explore(n, 2, |p| [1, 2, 3, 5, 10][p % 5]);
-        explore(n, 3, |p| if p % 4 == 0 { 0 } else { 7 });
-    }
-}
-
-#[test]
-fn a_subset_of_the_board_is_exact_too() {
-    let board = Board::new(400);
-    let mut rng = SeededRng::new(5);
-    let all: Vec<SlotId> = (0..400).map(|_| board.join()).collect();
-    for keep in [3, 8, 20] {
-        let slots: Vec<SlotId> = all.iter().copied().step_by(keep).collect();
-        let weights = vec![1; slots.len()];
-        let members = Members::new(&slots, &weights);
-        for _ in 0..2000 {
-            let slot = all[below(rng.next_u64(), all.len())];
-            if rng.next_u64() >> 63 == 0 || board.active(slot) == 0 {
-                board.start(slot);
-            } else {
-                board.finish(slot);
-            }
-            let picked = members.least_active(&board, rng.next_u64(), None).unwrap();
-            assert!(least(&board, &slots, &weights, |_| true).contains(&picked));
+/// A board with `n` slots in use, the counts given by position.
+fn board(n: usize, count: impl Fn(usize) -> u32) -> (Board, Vec<SlotId>) {
+    let board = Board::new(n);
+    let slots: Vec<_> = (0..n).map(|_| board.join()).collect();
+    for (i, slot) in slots.iter().enumerate() {
+        for _ in 0..count(i) {
+            board.start(*slot);
         }
     }
+    (board, slots)
 }
 
-#[test]
-fn the_least_estimate_is_exact_alone() {
-    for n in [2, 10, 32, 33, 200, 1000] {
-        let board = Board::new(n);
-        let mut rng = SeededRng::new(n as u64);
-        let slots: Vec<SlotId> = (0..n).map(|_| board.join()).collect();
-        let weights = vec![100; n];
-        let members = Members::new(&slots, &weights);
-        let mut averages: Vec<Option<u64>> = vec![None; n];
-        let mut mean = 0;
-        for step in 0..4000 {
-            let at = below(rng.next_u64(), n);
-            match below(rng.next_u64(), 10) {
-                0..4 => {
-                    board.start(slots[at]);
-                },
-                4..7 if board.active(slots[at]) > 0 => {
-                    board.finish(slots[at]);
-                },
-                7..9 => {
-                    averages[at] = Some(below(rng.next_u64(), 1000) as u64);
-                    board.set_average(slots[at], averages[at]);
-                }
-                _ => {
-                    mean = below(rng.next_u64(), 500) as u64;
-                    board.set_mean(mean);
-                }
+/// Every bound is at most as great as all that lies below it.
+fn assert_bounds<R: Rank>(board: &Board) {
+    fn walk<O: Order>(order: &O, row: usize) -> u64 {
+        let tree: &Tree = order.tree();
+        let nodes: &[Node] = tree.row(row);
+        let mut least = NOTHING;
+        for (lane, node) in nodes.iter().enumerate() {
+            if node.bound() == NOTHING {
+                continue;
             }
-            let estimate = |p: usize| {
-                let active = u64::from(board.active(slots[p]));
-                match averages[p] {
-                    Some(average) => average * (active + 1),
-                    None if active == 0 => 0,
-                    None => mean * (active + 1),
-                }
+            let below = match tree.below(row, lane) {
+                Below::Group(group) => order.least(group),
+                Below::Row(below) => walk(order, below),
             };
-            let picked = members.shortest_response(&board, rng.next_u64(), None).unwrap();
-            let fewest = (0..n).map(estimate).min().unwrap();
-            assert_eq!(estimate(picked), fewest, "n {n}, step {step}");
+            assert!(node.bound() <= below, "row {row} lane {lane}: {} > {below}", node.bound());
+            assert!(!node.is_above(NOTHING), "a mark was left");
+            least = least.min(below);
         }
+        least
+    }
+    for (block, _) in board.blocks() {
+        walk(&R::order(board, block), 0);
+    }
+}
+
+/// Standard score of a chi-square statistic (Wilson and Hilferty 1931): above 5 by chance in less
+/// than one of three million runs.
+fn chi_square_z(counts: &[u64], shares: &[f64]) -> f64 {
+    let (total, sum) = (counts.iter().sum::<u64>() as f64, shares.iter().sum::<f64>());
+    let (mut chi, mut free) = (0.0, -1.0);
+    for (count, share) in counts.iter().zip(shares) {
+        let due = share / sum * total;
+        if due > 0.0 {
+            chi += (*count as f64 - due).powi(2) / due;
+            free += 1.0;
+        } else {
+            assert_eq!(*count, 0, "picked what may not be picked");
+        }
+    }
+    if free < 1.0 {
+        return 0.0;
+    }
+    let v: f64 = 2.0 / (9.0 * free);
+    ((chi / free).cbrt() - (1.0 - v)) / v.sqrt()
+}
+
+/// Picks without starting anything and compares shares with weights.
+fn assert_fair(by: By, board: &Board, members: &Members, shares: &[f64], admits: Admits<'_>) {
+    let mut rng = SeededRng::new(7 + shares.len() as u64);
+    let mut counts = vec![0; shares.len()];
+    let busy = shares.iter().filter(|share| **share > 0.0).count() as u64;
+    for _ in 0..(100 * busy).max(20_000) {
+        let position = by.pick(members, board, rng.next_u64(), admits).unwrap();
+        counts[position] += 1;
+    }
+    let z = chi_square_z(&counts, shares);
+    assert!(z < 5.0, "{by:?}, {} members, {busy} tied: z = {z}", shares.len());
+}
+
+/// What may be chosen, by the plain rule: least key among those with a weight, else among the rest.
+fn plain_least(keys: &[u64], weights: &[u32], admits: impl Fn(usize) -> bool) -> Option<(u64, bool)> {
+    let all_zero = weights.iter().all(|w| *w == 0);
+    let least = |heavy: bool| {
+        let of = |i: &usize| admits(*i) && (all_zero || (weights[*i] > 0) == heavy);
+        (0..keys.len()).filter(of).map(|i| keys[i]).min()
+    };
+    least(true).map(|key| (key, true)).or_else(|| least(false).map(|key| (key, false)))
+}
+
+/// Steps of a walk.
+const STEPS: usize = 2500;
+
+/// Random starts, finishes, averages, joins, leaves and picks on one thread against the plain rule.
+fn wander(by: By, n: usize, capacity: usize, weigh: impl Fn(usize) -> u32, seed: u64) {
+    let mut rng = SeededRng::new(seed);
+    let mut draw = move |n: usize| below(rng.next_u64(), n);
+    let board = Board::new(capacity);
+    let mut mean = 0;
+    let mut list: Vec<_> =
+        (0..n).map(|_| Plain { slot: board.join(), count: 0, average: None }).collect();
+    let mut view = Vec::new();
+    let mut weights = Vec::new();
+    let mut members = Members::new(&[], &[]);
+    for step in 0..STEPS {
+        if step % 250 == 0 {
+            // A new view: some leave, some join, a part of all are candidates, in a new order.
+            for _ in 0..draw(4) {
+                if list.len() > 1 {
+                    board.leave(list.swap_remove(draw(list.len())).slot);
+                }
+            }
+            for _ in 0..draw(4) {
+                list.push(Plain { slot: board.join(), count: 0, average: None });
+            }
+            let part = if step % 500 == 0 { list.len() } else { 1 + draw(list.len()) };
+            view = (0..list.len()).collect();
+            for i in (1..view.len()).rev() {
+                view.swap(i, draw(i + 1));
+            }
+            view.truncate(part);
+            weights = view.iter().map(|i| weigh(*i)).collect();
+            let slots: Vec<_> = view.iter().map(|i| list[*i].slot).collect();
+            members = Members::new(&slots, &weights);
+            assert_eq!(board.live(), list.len());
+        }
+        let any = draw(list.len());
+        match draw(8) {
+            0 | 1 if list[any].count > 0 => {
+                list[any].count -= 1;
+                assert_eq!(board.finish(list[any].slot), list[any].count);
+            }
+            2 => {
+                list[any].count += 1;
+                assert_eq!(board.start(list[any].slot), list[any].count);
+            }
+            3 if by == By::Estimate => {
+                list[any].average = (draw(10) > 0).then(|| 1 + draw(9) as u64);
+                board.set_average(list[any].slot, list[any].average);
+            }
+            4 if by == By::Estimate && step % 7 == 0 => {
+                mean = draw(12) as u64;
+                board.set_mean(mean);
+            }
+            _ => {}
+        }
+        let tried = [draw(view.len()), draw(view.len())];
+        let only = step % 11 == 0;
+        let admits = |position: usize| !tried.contains(&position);
+        let keys: Vec<_> = view.iter().map(|i| by.key(&list[*i], mean)).collect();
+        let chosen = if only {
+            by.pick(&members, &board, draw(usize::MAX) as u64, Some(&admits))
+        } else {
+            by.pick(&members, &board, draw(usize::MAX) as u64, None)
+        };
+        let due = plain_least(&keys, &weights, |position| !only || admits(position));
+        assert_eq!(chosen.is_some(), due.is_some(), "{by:?} {n} step {step}");
+        let (Some(position), Some((key, heavy))) = (chosen, due) else { continue };
+        assert!(!only || admits(position));
+        assert_eq!(keys[position], key, "{by:?} {n} step {step}");
+        let all_zero = weights.iter().all(|w| *w == 0);
+        assert!(all_zero || (weights[position] > 0) == heavy, "{by:?} {n} step {step}");
+        // Most picks are used, so that the least level runs out again and again.
+        if step % 3 != 0 {
+            let plain = &mut list[view[position]];
+            plain.count += 1;
+            assert_eq!(board.start(plain.slot), plain.count);
+        }
+        if step % 97 == 0 {
+            assert_bounds::<ByActive>(&board);
+            assert_bounds::<ByEstimate>(&board);
+        }
+    }
+}
+
+#[test]
+fn alone_the_least_is_exact() {
+    for by in [By::Active, By::Estimate] {
+        for (seed, n) in [1, 2, 7, 16, 17, 32, 33, 100, 300].into_iter().enumerate() {
+            let seed = seed as u64;
+            wander(by, n, n, |_| 100, seed);
+            wander(by, n, n, |i| [1, 3, 10, 1, 2, 5, 2][i % 7], 100 + seed);
+            wander(by, n, n, |i| [0, 3, 0, 1][i % 4], 200 + seed);
+        }
+    }
+}
+
+#[test]
+fn alone_the_least_is_exact_on_a_board_that_has_grown() {
+    for by in [By::Active, By::Estimate] {
+        for (seed, n) in [17, 33, 100, 700].into_iter().enumerate() {
+            wander(by, n, 16, |i| 1 + i as u32 % 3, 300 + seed as u64);
+            wander(by, n, n / 2, |_| 0, 400 + seed as u64);
+        }
+    }
+}
+
+#[test]
+fn ten_thousand_slots_fill_level_by_level() {
+    let (board, slots) = board(10_000, |i| i as u32 % 3);
+    let members = Members::new(&slots, &vec![1; slots.len()]);
+    let mut rng = SeededRng::new(1);
+    let mut level = 0;
+    for _ in 0..40_000 - 9_999 {
+        let position = members.least_active(&board, rng.next_u64(), None).unwrap();
+        let count = board.start(slots[position]) - 1;
+        assert!(count >= level, "{count} after {level}");
+        level = count;
+    }
+    assert!(slots.iter().all(|slot| board.active(*slot) == 4));
+    assert_bounds::<ByActive>(&board);
+    for slot in slots.iter().step_by(7) {
+        board.finish(*slot);
+        let position = members.least_active(&board, rng.next_u64(), None).unwrap();
+        assert_eq!(slots[position], *slot, "the only one with 3");
+        board.start(*slot);
     }
 }
 
 #[test]
 fn ties_are_drawn_by_weight() {
-    // Dense, in between, sparse: how many of the members share the least count.
-    for (n, tied) in [(10, 10), (10, 3), (100, 100), (100, 20), (100, 3), (1000, 400), (1000, 30)] {
-        let board = Board::new(n);
-        let slots: Vec<SlotId> = (0..n).map(|_| board.join()).collect();
-        let weights: Vec<u32> = (0..n).map(|p| [1, 2, 3, 5, 10][p % 5]).collect();
-        let members = Members::new(&slots, &weights);
-        let is_tied = |p: usize| p * 7 % n < tied;
-        for p in (0..n).filter(|p| !is_tied(*p)) {
-            board.start(slots[p]);
-        }
-        let total: u64 = (0..n).filter(|p| is_tied(*p)).map(|p| u64::from(weights[p])).sum();
-        let draws = 400 * total.max(250);
-        let mut counts = vec![0_u64; n];
-        let mut rng = SeededRng::new(11);
-        for _ in 0..draws {
-            counts[members.least_active(&board, rng.next_u64(), None).unwrap()] += 1;
-        }
-        let (mut chi, mut cells) = (0.0, 0.0);
-        for p in 0..n {
-            if !is_tied(p) {
-                assert_eq!(counts[p], 0);
-                continue;
+    let kinds: [&dyn Fn(usize) -> u32; 2] = [&|_| 1, &|i| [1, 2, 3, 5, 10][i % 5]];
+    for by in [By::Active, By::Estimate] {
+        for n in [2, 10, 17, 33, 100, 600] {
+            // Every member, about half, a few and one of them share the least count.
+            for part in [1, 2, 9, n] {
+                for weigh in kinds {
+                    if part / 2 >= n {
+                        continue;
+                    }
+                    let tied = |i: usize| i % part == part / 2;
+                    let (board, slots) = board(n, |i| if tied(i) { 1 } else { 2 });
+                    for slot in &slots {
+                        board.set_average(*slot, Some(1000));
+                    }
+                    let weights: Vec<_> = (0..n).map(weigh).collect();
+                    let members = Members::new(&slots, &weights);
+                    let share = |i: usize| if tied(i) { f64::from(weights[i]) } else { 0.0 };
+                    let shares: Vec<_> = (0..n).map(share).collect();
+                    assert_fair(by, &board, &members, &shares, None);
+                }
             }
-            let expected = draws as f64 * f64::from(weights[p]) / total as f64;
-            chi += (counts[p] as f64 - expected).powi(2) / expected;
-            cells += 1.0;
         }
-        // Wilson and Hilferty: above this less than once in a million.
-        let freedom: f64 = cells - 1.0;
-        let spread = 2.0 / (9.0 * freedom);
-        let limit = freedom * (1.0 - spread + 4.9 * spread.sqrt()).powi(3);
-        assert!(chi < limit, "n {n}, tied {tied}: {chi} above {limit}");
     }
 }
 
 #[test]
-fn threads_leave_exact_counts_and_bounds_behind() {
-    for n in [2, 10, 100] {
-        let board = Board::new(n);
-        let slots: Vec<SlotId> = (0..n).map(|_| board.join()).collect();
+fn ties_of_a_part_and_of_the_admitted_are_drawn_by_weight() {
+    for by in [By::Active, By::Estimate] {
+        for (n, every) in [(200, 2), (200, 5), (400, 9), (90, 2)] {
+            // Others on the board have less, so the bounds lead to them first.
+            let (board, slots) = board(n, |i| if i % every == 0 { 3 + i as u32 % 2 } else { 1 });
+            for slot in &slots {
+                board.set_average(*slot, Some(10));
+            }
+            let chosen: Vec<_> = (0..n).step_by(every).collect();
+            let weights: Vec<_> = chosen.iter().map(|i| [4, 1, 0, 2][i / every % 4]).collect();
+            let members =
+                Members::new(&chosen.iter().map(|i| slots[*i]).collect::<Vec<_>>(), &weights);
+            let low = |position: usize| chosen[position] % 2 == 0;
+            let share = |p: usize| if low(p) { f64::from(weights[p]) } else { 0.0 };
+            let shares: Vec<_> = (0..chosen.len()).map(share).collect();
+            assert_fair(by, &board, &members, &shares, None);
+            let admits = |position: usize| position % 3 != 0;
+            let share = |p: usize| if admits(p) { share(p) } else { 0.0 };
+            let shares: Vec<_> = (0..chosen.len()).map(share).collect();
+            assert_fair(by, &board, &members, &shares, Some(&admits));
+        }
+    }
+}
+
+#[test]
+fn ties_across_blocks_are_drawn_by_weight() {
+    let board = Board::new(16);
+    let slots: Vec<_> = (0..300).map(|_| board.join()).collect();
+    for (i, slot) in slots.iter().enumerate() {
+        for _ in 0..1 + u32::from(i % 20 > 0) {
+            board.start(*slot);
+        }
+    }
+    let weights: Vec<_> = (0..300).map(|i| 1 + i / 20 % 4).collect();
+    let members = Members::new(&slots, &weights);
+    let share = |i: usize| if i % 20 == 0 { f64::from(weights[i]) } else { 0.0 };
+    assert_fair(By::Active, &board, &members, &(0..300).map(share).collect::<Vec<_>>(), None);
+}
+
+#[test]
+fn weight_zero_waits_until_nothing_else_is_admitted() {
+    for n in [3, 20, 60, 200] {
+        let (board, slots) = board(n, |i| u32::from(i > 0) * 5);
+        let mut weights = vec![0; n];
+        (weights[1], weights[2]) = (7, 7);
+        let members = Members::new(&slots, &weights);
+        for chance in 0..200 {
+            // The idle one has no weight.
+            let position = members.least_active(&board, chance << 40, None).unwrap();
+            assert!([1, 2].contains(&position));
+            let rest = |position: usize| ![1, 2].contains(&position);
+            assert_eq!(members.least_active(&board, chance << 40, Some(&rest)), Some(0));
+        }
+        assert_eq!(members.least_active(&board, 1, Some(&|_| false)), None);
+        // All of weight 0: as if all had the same.
+        let members = Members::new(&slots, &vec![0; n]);
+        assert_eq!(members.least_active(&board, 5, None), Some(0));
+    }
+}
+
+#[test]
+fn a_slot_that_was_given_back_is_never_picked() {
+    for n in [1, 10, 33, 200] {
+        let (board, slots) = board(n, |_| 1);
         let members = Members::new(&slots, &vec![1; n]);
-        std::thread::scope(|scope| {
-            for thread in 0..4 {
-                let (board, slots, members) = (&board, &slots, &members);
-                scope.spawn(move || {
-                    let mut rng = SeededRng::new(thread);
-                    let mut running = std::collections::VecDeque::new();
-                    for _ in 0..20_000 {
-                        let picked = members.least_active(board, rng.next_u64(), None).unwrap();
-                        board.start(slots[picked]);
-                        running.push_back(picked);
-                        if running.len() > 16 {
-                            board.finish(slots[running.pop_front().unwrap()]);
+        for (left, slot) in slots.iter().enumerate() {
+            for chance in 0..20 {
+                let by_count = members.least_active(&board, chance << 50, None).unwrap();
+                let by_estimate = members.shortest_response(&board, chance << 50, None).unwrap();
+                assert!(by_count >= left && by_estimate >= left);
+            }
+            board.finish(*slot);
+            board.leave(*slot);
+            assert_eq!(board.active(*slot), 0);
+        }
+        assert_eq!(members.least_active(&board, 1, None), None);
+        assert_eq!(members.shortest_response(&board, 1, None), None);
+        assert_eq!(Members::new(&[], &[]).least_active(&board, 1, None), None);
+    }
+}
+
+#[test]
+fn slots_are_used_again_from_the_lowest() {
+    let board = Board::new(2);
+    let slots: Vec<_> = (0..100).map(|_| board.join()).collect();
+    assert_eq!(slots.iter().map(|slot| slot.0).collect::<Vec<_>>(), (0..100).collect::<Vec<_>>());
+    assert_eq!(board.blocks().count(), 4);
+    for slot in &slots {
+        board.set_average(*slot, Some(5));
+    }
+    for round in 0..1000 {
+        let slot = slots[round * 7 % 100];
+        board.start(slot);
+        board.finish(slot);
+        board.leave(slot);
+        assert_eq!(board.join(), slot, "nothing grows while the number in use does not");
+        // Nothing is left of whoever had it before.
+        let members = Members::new(&slots, &[1; 100]);
+        assert_eq!(members.shortest_response(&board, 9, None), Some(slot.0 as usize));
+        board.set_average(slot, Some(5));
+    }
+    assert_eq!(board.blocks().count(), 4);
+}
+
+#[test]
+fn estimates_follow_the_rule() {
+    for n in [3, 40] {
+        let (board, slots) = board(n, |i| [2, 1, 0][i.min(2)] + u32::from(i > 2) * 90);
+        let members = Members::new(&slots, &vec![1; n]);
+        let pick = || members.shortest_response(&board, 3, None);
+        for slot in &slots[3..] {
+            board.set_average(*slot, Some(1000));
+        }
+        // 0 is 100 x 3, 1 is 140 x 2, 2 is idle and unknown: 0.
+        board.set_average(slots[0], Some(100));
+        board.set_average(slots[1], Some(140));
+        assert_eq!(pick(), Some(2));
+        // Busy and unknown: 0 as long as no mean is known, then the mean x 2.
+        board.start(slots[2]);
+        assert_eq!(pick(), Some(2));
+        board.set_mean(150);
+        assert_eq!(pick(), Some(1));
+        board.set_mean(120);
+        assert_eq!(pick(), Some(2));
+        board.set_mean(141);
+        assert_eq!(pick(), Some(1));
+        board.start(slots[1]);
+        assert_eq!(pick(), Some(2));
+        board.start(slots[2]);
+        assert_eq!(pick(), Some(0));
+        board.set_average(slots[0], None);
+        board.set_average(slots[1], Some(u64::MAX));
+        board.set_mean(u64::MAX);
+        board.finish(slots[0]);
+        board.finish(slots[0]);
+        assert_eq!(pick(), Some(0));
+    }
+}
+
+#[test]
+fn averages_may_come_first_or_late() {
+    let (board, slots) = board(50, |_| 3);
+    let members = Members::new(&slots, &[1; 50]);
+    assert!(members.least_active(&board, 1, None).is_some());
+    for (i, slot) in slots.iter().enumerate() {
+        board.set_average(*slot, Some(100 + (i as u64 * 37) % 50));
+    }
+    assert_eq!(members.shortest_response(&board, 1, None), Some(0));
+    board.start(slots[0]);
+    let second = (0..50).position(|i| i * 37 % 50 == 1);
+    assert_eq!(members.shortest_response(&board, 1, None), second);
+}
+
+#[test]
+#[cfg_attr(debug_assertions, should_panic(expected = "more attempts finished than started"))]
+fn a_count_never_falls_below_zero_on_a_small_board() {
+    let (board, slots) = board(3, |_| 0);
+    assert_eq!(board.finish(slots[1]), 0);
+    assert_eq!((board.active(slots[1]), board.start(slots[1])), (0, 1));
+}
+
+#[test]
+#[cfg_attr(debug_assertions, should_panic(expected = "more attempts finished than started"))]
+fn a_count_never_falls_below_zero_on_a_large_board() {
+    let (board, slots) = board(300, |_| 0);
+    assert_eq!(board.finish(slots[1]), 0);
+    assert_eq!((board.active(slots[1]), board.start(slots[1])), (0, 1));
+}
+
+/// Threads start and finish what they pick while others join, leave and tell averages. As soon as
+/// all have ended, every bound is right and the least is found.
+fn crowd(by: By, n: usize, capacity: usize, seed: u64) {
+    let board = Board::new(capacity);
+    let slots: Vec<_> = (0..n).map(|_| board.join()).collect();
+    let members = Members::new(&slots, &(0..n).map(|i| 1 + i as u32 % 3).collect::<Vec<_>>());
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let worker = |seed: u64| {
+            let (board, slots, members) = (&board, &slots, &members);
+            move || {
+                let mut rng = SeededRng::new(seed);
+                let mut open = Vec::new();
+                for step in 0..20_000 {
+                    let chance = rng.next_u64();
+                    if open.len() < 1 + step % 40 {
+                        let position = by.pick(members, board, chance, None).unwrap();
+                        board.start(slots[position]);
+                        open.push(position);
+                    } else {
+                        let position = open.swap_remove(below(chance, open.len()));
+                        if by == By::Estimate {
+                            board.set_average(slots[position], Some(1 + chance % 5));
                         }
+                        board.finish(slots[position]);
                     }
-                    for p in running {
-                        board.finish(slots[p]);
-                    }
-                });
+                }
+                open
+            }
+        };
+        let workers: Vec<_> = (0..3).map(|i| scope.spawn(worker(seed * 10 + i))).collect();
+        scope.spawn(|| {
+            while !done.load(Relaxed) {
+                let slot = board.join();
+                board.start(slot);
+                board.finish(slot);
+                board.leave(slot);
+                board.set_mean(u64::from(slot.0) % 3);
             }
         });
-        assert!(slots.iter().all(|slot| board.active(*slot) == 0));
-        // All are equal now, so whatever a stale bound hid would never be found.
-        let mut seen = vec![false; n];
-        let mut rng = SeededRng::new(99);
-        for _ in 0..200 * n {
-            seen[members.least_active(&board, rng.next_u64(), None).unwrap()] = true;
+        let mut left = vec![0; n];
+        for worker in workers {
+            for position in worker.join().unwrap() {
+                left[position] += 1;
+            }
         }
-        assert!(seen.iter().all(|s| *s), "n {n}");
+        done.store(true, Relaxed);
+        let counts: Vec<_> = slots.iter().map(|slot| board.active(*slot)).collect();
+        assert_eq!(counts, left, "every start has its finish");
+    });
+    assert_bounds::<ByActive>(&board);
+    assert_bounds::<ByEstimate>(&board);
+    for chance in 0..200 {
+        let position = members.least_active(&board, chance << 55, None).unwrap();
+        let least = slots.iter().map(|slot| board.active(*slot)).min();
+        assert_eq!(Some(board.active(slots[position])), least);
+        board.start(slots[position]);
     }
 }
 
 #[test]
-fn a_limit_admits_exactly_as_many() {
-    let board = Board::new(1);
-    let slot = board.join();
-    let admitted: usize = std::thread::scope(|scope| {
-        let each = || (0..100).filter(|_| board.try_start(slot, 8)).count();
-        let all: Vec<_> = (0..4).map(|_| scope.spawn(each)).collect();
-        all.into_iter().map(|t| t.join().unwrap()).sum()
-    });
-    assert_eq!((admitted, board.active(slot)), (8, 8));
+fn after_a_crowd_everything_is_exact_again() {
+    for by in [By::Active, By::Estimate] {
+        for (n, capacity) in [(2, 2), (33, 64), (40, 16), (300, 300)] {
+            crowd(by, n, capacity, n as u64);
+        }
+    }
 }

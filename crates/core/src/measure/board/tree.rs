@@ -94,30 +94,50 @@ impl Tree {
     #[inline(always)]
     pub(super) fn prepare(&self, group: usize, key: u64) {
         if self.node(group).is_above(key) {
-            self.prepare_to(self.leaf + group / FAN, group % FAN, key);
+            self.prepare_from(group, key);
         }
     }
 
-    /// Upwards, so that whoever raises a bound meanwhile finds the lower ones below it. Where one is
-    /// low enough, so are those above it, or whoever lowered it is still on the way up.
+    /// Where a bound is low enough, so are those above it, or whoever lowered it is still on the way
+    /// up.
     #[cold]
     #[inline(never)]
     fn lower_from(&self, group: usize, key: u64) {
-        let (mut row, mut lane) = (self.leaf + group / FAN, group % FAN);
-        while self.rows[row].0[lane].lower(key) && row > 0 {
-            (row, lane) = ((row - 1) / FAN, (row - 1) % FAN);
+        let mut at = Some((self.leaf + group / FAN, group % FAN));
+        while let Some((row, lane)) = at {
+            if !self.rows[row].0[lane].lower(key) {
+                return;
+            }
+            at = Self::above(row);
         }
     }
 
-    /// Downwards, so that where one is low enough those above it have been before: the next finish
-    /// that finds it so need not look at them.
+    /// First downwards, so that where the bound of a group is low enough those above it have been
+    /// before, and the next finish that finds it so need not look at them. Then upwards, since
+    /// somebody may have raised one of them while a bound below it was not lowered yet.
     #[cold]
     #[inline(never)]
-    fn prepare_to(&self, row: usize, lane: usize, key: u64) {
-        if row > 0 {
-            self.prepare_to((row - 1) / FAN, (row - 1) % FAN, key);
+    fn prepare_from(&self, group: usize, key: u64) {
+        let leaf = (self.leaf + group / FAN, group % FAN);
+        self.lower_down(leaf, key);
+        let mut at = Self::above(leaf.0);
+        while let Some((row, lane)) = at {
+            self.rows[row].0[lane].lower(key);
+            at = Self::above(row);
+        }
+    }
+
+    fn lower_down(&self, (row, lane): (usize, usize), key: u64) {
+        if let Some(above) = Self::above(row) {
+            self.lower_down(above, key);
         }
         self.rows[row].0[lane].lower(key);
+    }
+
+    /// Row and lane of the node over a row.
+    #[inline(always)]
+    fn above(row: usize) -> Option<(usize, usize)> {
+        row.checked_sub(1).map(|node| (node / FAN, node % FAN))
     }
 
     #[inline(always)]
