@@ -183,7 +183,8 @@ impl Parameters<'_> {
     /// The provider's own start time decides, never the consumer's. dubbo-go writes seconds: a
     /// ten-digit time tells, and then a bare `warmup` is in seconds too.
     fn warmup(&self) -> Option<Warmup> {
-        let key = if self.url.param("timestamp").is_some() { "timestamp" } else { "remote.timestamp" };
+        let key =
+            if self.url.param("timestamp").is_some() { "timestamp" } else { "remote.timestamp" };
         let text = self.url.param(key)?;
         let Ok(written) = text.trim().parse::<i64>() else {
             self.warn(key, text);
@@ -206,6 +207,7 @@ impl Parameters<'_> {
 pub struct Candidates {
     plan: Arc<Plan>,
     all: Vec<Candidate>,
+    left_out: Vec<Candidate>,
     /// What the picker does while everybody is admitted, if that is simple.
     shortcut: Option<Shortcut>,
     picker: Box<dyn Picker>,
@@ -233,7 +235,26 @@ impl Candidates {
             Weights::Ignored => None,
             _ => all.iter().filter_map(|c| c.next_change(now_ms)).min(),
         };
-        Self { keyed: about.keyed, plan, all, shortcut, picker, next_change_ms }
+        Self {
+            keyed: about.keyed,
+            plan,
+            all,
+            left_out: Vec::new(),
+            shortcut,
+            picker,
+            next_change_ms,
+        }
+    }
+
+    /// With those that would be candidates if they were available: what was measured of them is
+    /// kept for when they are back, and shown in reports.
+    pub(crate) fn leaving_out(self, left_out: Vec<Candidate>) -> Self {
+        Self { left_out, ..self }
+    }
+
+    /// Those that would be candidates if they were available, in list order.
+    pub fn left_out(&self) -> &[Candidate] {
+        &self.left_out
     }
 
     /// The configuration of the method.
@@ -337,8 +358,7 @@ impl Candidates {
             return self.all.len().checked_sub(1);
         }
         let tried = (!tried.is_empty()).then_some(tried);
-        let mut ask =
-            Ask { candidates: &self.all, key, rng, clock, tried, check_available };
+        let mut ask = Ask { candidates: &self.all, key, rng, clock, tried, check_available };
         match self.picker.pick(&mut ask) {
             Some(position) => Some(position),
             None => self.choose_anyway(ask),

@@ -81,7 +81,9 @@ impl Plan {
         let plan = Plan {
             method: Arc::from(method),
             strategy,
-            policy: read.own("cluster", |s| Ok(Arc::from(s.value.as_str())))?.unwrap_or("failover".into()),
+            policy: read
+                .own("cluster", |s| Ok(Arc::from(s.value.as_str())))?
+                .unwrap_or("failover".into()),
             retries: read.own("retries", integer("retries"))?,
             deadline: read.own("deadline", positive_duration("deadline"))?,
             sticky: read.shared("sticky", boolean)?.unwrap_or(false),
@@ -255,9 +257,7 @@ fn hash_nodes(s: &Setting) -> Result<u32, ConfigError> {
 }
 
 fn hash_arguments(s: &Setting) -> Result<Arc<[usize]>, ConfigError> {
-    parse_arguments(&s.value)
-        .map(Arc::from)
-        .map_err(|e| s.error("hash.arguments", e.to_string()))
+    parse_arguments(&s.value).map(Arc::from).map_err(|e| s.error("hash.arguments", e.to_string()))
 }
 
 fn compat(s: &Setting) -> Result<bool, ConfigError> {

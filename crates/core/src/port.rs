@@ -67,7 +67,10 @@ pub trait Protocol: Send + Sync + 'static {
     /// *Called by* the endpoint's health task, never by a call.
     /// *Cancellation*: dropping the future abandons the connection.
     /// *Errors*: not sent, by definition.
-    fn connect<'a>(&'a self, target: &'a Url) -> BoxFuture<'a, Result<Arc<dyn Connection>, Failure>>;
+    fn connect<'a>(
+        &'a self,
+        target: &'a Url,
+    ) -> BoxFuture<'a, Result<Arc<dyn Connection>, Failure>>;
 }
 
 /// One open connection to one endpoint, shared by all calls.

@@ -45,7 +45,7 @@ pub struct MethodReport {
     pub strategy: String,
     /// Name of the cluster policy.
     pub policy: String,
-    /// The candidates, in list order.
+    /// The candidates in list order, then those that are left out because they are unavailable.
     pub endpoints: Vec<EndpointReport>,
 }
 
@@ -129,6 +129,7 @@ fn endpoints(candidates: &Candidates, now_ns: u64) -> Vec<EndpointReport> {
         .enumerate()
         .map(|(position, c)| endpoint(c, candidates.expected_share(position), now_ns))
         .collect();
+    all.extend(candidates.left_out().iter().map(|c| endpoint(c, Some(0.0), now_ns)));
     let picks: u64 = all.iter().map(|e| e.picks).sum();
     for e in &mut all {
         e.share = e.picks as f64 / picks.max(1) as f64;

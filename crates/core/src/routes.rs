@@ -21,6 +21,8 @@ pub struct Route {
     pub(crate) name: String,
     /// Positions in the view's list, ascending.
     pub(crate) kept: Vec<u32>,
+    /// Who may serve but is unavailable, while others are not. Their measurements live on here.
+    pub(crate) left_out: Vec<u32>,
     /// How many each stage left.
     pub(crate) stages: Vec<(&'static str, usize)>,
     /// Parts that the pickers of this route have in common.
@@ -32,12 +34,14 @@ impl Route {
     pub(crate) fn new(
         name: String,
         kept: Vec<u32>,
+        left_out: Vec<u32>,
         stages: Vec<(&'static str, usize)>,
         previous: Option<&Route>,
     ) -> Self {
         Self {
             name,
             kept,
+            left_out,
             stages,
             shared: Shared::after(previous.map(|p| &p.shared)),
             methods: (0..MethodId::COUNT).map(|_| OnceLock::new()).collect(),
@@ -131,9 +135,9 @@ impl Routes {
     /// The number of the route of these branches.
     #[inline]
     pub(crate) fn number(&self, branches: impl Iterator<Item = usize>) -> usize {
-        branches.zip(&self.radix).fold(0, |number, (branch, radix)| {
-            number * radix + branch.min(radix - 1)
-        })
+        branches
+            .zip(&self.radix)
+            .fold(0, |number, (branch, radix)| number * radix + branch.min(radix - 1))
     }
 
     /// Every route that a call has used.

@@ -127,11 +127,8 @@ impl Url {
     /// `host:port` with brackets around an IPv6 host; the host alone without a port. This text is
     /// what hash rings, reports and rules use.
     pub fn address(&self) -> String {
-        let host = if self.host.contains(':') {
-            format!("[{}]", self.host)
-        } else {
-            self.host.clone()
-        };
+        let host =
+            if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
         if self.port == 0 { host } else { format!("{host}:{}", self.port) }
     }
 }

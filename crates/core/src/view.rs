@@ -98,14 +98,13 @@ impl View {
                 routers.push((kind.name(), router));
             }
         }
-        let routes = Routes::new(routers.iter().map(|(_, r)| r.branches())).ok_or_else(|| {
-            ConfigError {
+        let routes =
+            Routes::new(routers.iter().map(|(_, r)| r.branches())).ok_or_else(|| ConfigError {
                 key: "routers".to_owned(),
                 value: format!("{} providers", entries.len()),
                 place: Place(build.service.key.to_string()),
                 reason: "more than a million combinations of routes".to_owned(),
-            }
-        })?;
+            })?;
         let resolve = |method: &str| {
             Plan::resolve(method, build.config, build.strategies, &urls).map(Arc::new)
         };
@@ -313,8 +312,7 @@ impl View {
         let keep_total = plan.strategy.about().counts_total;
         let method = self.method(call.method);
         let listed = self.entries.len();
-        let measurements =
-            self.service.measurements(endpoint, method, listed, keep_total, now_ns);
+        let measurements = self.service.measurements(endpoint, method, listed, keep_total, now_ns);
         let alone = vec![Candidate::new(&plan, &entry.url, measurements, now_ms)];
         let alone = Candidates::prepare(plan, alone, None, &Shared::default(), now_ms);
         Some((Arc::new(alone), 0))
@@ -347,14 +345,15 @@ impl View {
             name.push_str(&router.branch_name(*branch));
             name.push('\n');
         }
-        let up = |p: &u32| {
-            self.entries.get(*p as usize).is_some_and(|e| e.endpoint.is_available())
-        };
-        let available: Vec<u32> = kept.iter().copied().filter(up).collect();
+        let up = |p: &u32| self.entries.get(*p as usize).is_some_and(|e| e.endpoint.is_available());
+        let (available, left_out): (Vec<u32>, Vec<u32>) = kept.into_iter().partition(up);
         stages.push(("available", available.len()));
         // With nobody available all are candidates: an attempt to connect may still help.
-        let kept = if available.is_empty() { kept } else { available };
-        Route::new(name, kept, stages, previous)
+        let (kept, left_out) = match available.is_empty() {
+            true => (left_out, available),
+            false => (available, left_out),
+        };
+        Route::new(name, kept, left_out, stages, previous)
     }
 
     fn prepare<'r>(
@@ -376,7 +375,9 @@ impl View {
                 Some(Candidate::new(&plan, &entry.url, measurements, now_ms))
             };
             let all: Vec<Candidate> = route.kept.iter().filter_map(candidate).collect();
-            let ready = Candidates::prepare(plan, all, previous, &route.shared, now_ms);
+            let left_out = route.left_out.iter().filter_map(candidate).collect();
+            let ready = Candidates::prepare(plan.clone(), all, previous, &route.shared, now_ms)
+                .leaving_out(left_out);
             if let Some(at) = ready.next_change_ms() {
                 self.next_change_ms.fetch_min(at, Relaxed);
             }
@@ -397,9 +398,8 @@ impl View {
             let branches: Option<Vec<usize>> =
                 names.iter().zip(parts).map(|(known, part)| known.get(part).copied()).collect();
             let Some(branches) = branches else { continue };
-            let route = self
-                .routes
-                .route(branches.iter().copied(), || self.narrow(&branches, Some(old)));
+            let route =
+                self.routes.route(branches.iter().copied(), || self.narrow(&branches, Some(old)));
             for (method, candidates) in old.ready() {
                 if candidates.in_use(now_ns) {
                     self.prepare(route, method, Some(candidates), clock);

@@ -358,7 +358,10 @@ impl Local {
     fn keep_at_hand(&mut self, call: &Call<'_>) {
         let plain = call.tag.is_none() && call.force_tag.is_none();
         let place = self.view.method(call.method).index();
-        if !plain || !self.view.routes_by_tag_alone() || matches!(self.ready.get(place), Some(Some(_))) {
+        if !plain
+            || !self.view.routes_by_tag_alone()
+            || matches!(self.ready.get(place), Some(Some(_)))
+        {
             return;
         }
         let candidates = self.view.candidates(call, &self.inner.clock);

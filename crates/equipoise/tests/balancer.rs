@@ -53,8 +53,16 @@ fn a_warming_endpoint_ramps_up_without_a_runtime() {
 fn an_unavailable_endpoint_is_left_out_until_it_is_back() {
     let balancer = Balancer::new("random", ["a:1", "b:1"]).unwrap();
     let a = balancer.view().entries()[0].endpoint().clone();
+    counts(&balancer, 10);
     balancer.set_available(&a, false).unwrap();
     assert_eq!(counts(&balancer, 100)["b:1"], 100);
+    // What was measured of it is still shown, and kept for when it is back.
+    let method = &balancer.report().methods[0];
+    let shown: Vec<_> =
+        method.endpoints.iter().map(|e| (e.address.as_str(), e.available)).collect();
+    assert_eq!(shown, [("b:1", true), ("a:1", false)]);
+    let picks: u64 = method.endpoints.iter().map(|e| e.picks).sum();
+    assert_eq!(picks, 110);
     balancer.set_available(&a, true).unwrap();
     assert!(counts(&balancer, 100).contains_key("a:1"));
 }

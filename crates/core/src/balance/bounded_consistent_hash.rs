@@ -55,8 +55,7 @@ impl Strategy for BoundedConsistentHash {
     }
 
     fn prepare(&self, prepare: &Prepare<'_>) -> Box<dyn Picker> {
-        let weights: Vec<u64> =
-            prepare.candidates.iter().map(|c| u64::from(c.weight())).collect();
+        let weights: Vec<u64> = prepare.candidates.iter().map(|c| u64::from(c.weight())).collect();
         let sum: u64 = weights.iter().sum();
         let weights = if sum == 0 { vec![1; weights.len()] } else { weights };
         Box::new(BoundedPicker {

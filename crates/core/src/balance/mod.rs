@@ -222,11 +222,8 @@ impl Ask<'_> {
                 count += 1;
             }
         }
-        let mut left = if total > 0 {
-            self.rng.below_u64(total)
-        } else {
-            self.rng.below(count) as u64
-        };
+        let mut left =
+            if total > 0 { self.rng.below_u64(total) } else { self.rng.below(count) as u64 };
         let mut last = None;
         for position in 0..self.candidates.len() {
             if !self.admits(position) || !keep(position) {
@@ -340,11 +337,7 @@ impl Strategies {
     ///
     /// # Errors
     /// The name (or a spelling of it) belongs to a built-in strategy: no old name changes meaning.
-    pub fn register(
-        &mut self,
-        name: &str,
-        strategy: Arc<dyn Strategy>,
-    ) -> Result<(), NameTaken> {
+    pub fn register(&mut self, name: &str, strategy: Arc<dyn Strategy>) -> Result<(), NameTaken> {
         let taken = |row: &&dyn Strategy| {
             let about = row.about();
             about.name == name || about.aliases.contains(&name)
@@ -360,9 +353,10 @@ impl Strategies {
     /// The strategy that a name means, in Java's or Go's spelling.
     pub fn find(&self, name: &str) -> Option<Arc<dyn Strategy>> {
         let name = name.trim();
-        let (_, strategy) = self.0.iter().find(|(known, strategy)| {
-            known == name || strategy.about().aliases.contains(&name)
-        })?;
+        let (_, strategy) = self
+            .0
+            .iter()
+            .find(|(known, strategy)| known == name || strategy.about().aliases.contains(&name))?;
         if strategy.about().name == "p2c" {
             P2C_WARNING.call_once(|| {
                 tracing::warn!(

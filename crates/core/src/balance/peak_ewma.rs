@@ -150,7 +150,9 @@ fn mean_of(candidates: &[Candidate], salt: u64, now_ns: u64) -> f64 {
     };
     let (mut sum, mut count) = (0.0, 0_u32);
     for i in (0..n.min(EXACT)).map(&mut drawn) {
-        if let Some(nanos) = candidates.get(i).and_then(|c| c.measurements().fresh_ewma_nanos(now_ns)) {
+        if let Some(nanos) =
+            candidates.get(i).and_then(|c| c.measurements().fresh_ewma_nanos(now_ns))
+        {
             sum += nanos;
             count += 1;
         }

@@ -50,8 +50,11 @@ impl Histogram {
     pub fn quantile(&self, now_ns: u64, share: f64) -> Option<u64> {
         self.turn(now_ns / self.length);
         let [even, odd] = &self.counts;
-        let both =
-            || even.iter().zip(odd).map(|(a, b)| u64::from(a.load(Relaxed)) + u64::from(b.load(Relaxed)));
+        let both = || {
+            even.iter()
+                .zip(odd)
+                .map(|(a, b)| u64::from(a.load(Relaxed)) + u64::from(b.load(Relaxed)))
+        };
         let total: u64 = both().sum();
         if total == 0 {
             return None;

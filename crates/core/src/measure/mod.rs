@@ -151,10 +151,7 @@ impl Measurements {
     /// Mean response time of the window at `now_ns`, in microseconds: of successes, or, where
     /// there was none, of failures; `None` when nothing was answered.
     pub fn average_micros(&self, now_ns: u64) -> Option<u64> {
-        self.successes
-            .sum(now_ns)
-            .average()
-            .or_else(|| self.failures.sum(now_ns).average())
+        self.successes.sum(now_ns).average().or_else(|| self.failures.sum(now_ns).average())
     }
 
     /// The peak-sensitive average, in nanoseconds. Kept only for strategies that use it.
@@ -276,7 +273,8 @@ impl Measurements {
     /// Everything, for a report at stopwatch reading `now_ns`.
     pub fn snapshot(&self, now_ns: u64) -> Snapshot {
         let (answered, failed) = (self.successes.sum(now_ns), self.failures.sum(now_ns));
-        let covered = now_ns.saturating_sub(self.first_ns.load(Relaxed)).min(WINDOW.as_nanos() as u64);
+        let covered =
+            now_ns.saturating_sub(self.first_ns.load(Relaxed)).min(WINDOW.as_nanos() as u64);
         let seconds = (covered as f64 / 1e9).max(1e-3);
         let load = |count: &AtomicU64| count.load(Relaxed);
         let (success, business) = (load(&self.success), load(&self.seldom.business));

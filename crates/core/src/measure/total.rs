@@ -47,7 +47,8 @@ impl Total {
         let mut counters = candidates.iter().map(|c| c.measurements().total());
         let first = counters.next().flatten().filter(|_| candidates.len() > SCAN);
         let whole = first.filter(|total| {
-            let same = |other: Option<&Arc<MethodTotal>>| other.is_some_and(|o| Arc::ptr_eq(o, total));
+            let same =
+                |other: Option<&Arc<MethodTotal>>| other.is_some_and(|o| Arc::ptr_eq(o, total));
             counters.all(same) && total.members.load(Relaxed) == candidates.len() as u64
         });
         Self(whole.cloned())

@@ -75,9 +75,8 @@ fn model_a_limit_is_never_passed_and_never_refuses_without_need() {
         let view = world.view(&["a:1"], None);
         let candidates = view.candidates(&Call::new("m"), &world.clock).clone();
         let (other, shared) = (world.clone(), candidates.clone());
-        let first = thread::spawn(move || {
-            Ticket::try_start(&shared.all()[0], 1, &other.clock).is_some()
-        });
+        let first =
+            thread::spawn(move || Ticket::try_start(&shared.all()[0], 1, &other.clock).is_some());
         let second = Ticket::try_start(&candidates.all()[0], 1, &world.clock);
         assert!(actives(&candidates)[0] <= 1);
         // The other's ticket ended with its thread, so one of the two got in at least.

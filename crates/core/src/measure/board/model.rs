@@ -71,7 +71,13 @@ impl World {
 fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
-    builder.check(model);
+    let runs = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
+    let r = runs.clone();
+    builder.check(move || {
+        r.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        model()
+    });
+    println!("RUNS {preemptions}: {}", runs.load(std::sync::atomic::Ordering::Relaxed));
 }
 
 fn finish(world: &Arc<World>, position: usize) -> thread::JoinHandle<()> {
@@ -114,8 +120,7 @@ fn model_one_finishes_while_two_raise_the_bounds() {
     explore(3, || {
         let world = World::new(&[3, 3], true);
         let other = world.clone();
-        let threads =
-            [finish(&world, 0), thread::spawn(move || other.least_while_others_finish())];
+        let threads = [finish(&world, 0), thread::spawn(move || other.least_while_others_finish())];
         world.least_while_others_finish();
         join(threads);
         world.assert_exact();

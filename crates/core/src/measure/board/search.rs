@@ -170,7 +170,8 @@ impl<'a> Search<'a> {
         if level < self.level {
             (self.level, self.total, self.many) = (level, 0, u64::MAX);
         }
-        let ties = bits(ties).filter(|lane| key(*lane) <= level).fold(0, |all, lane| all | 1 << lane);
+        let ties =
+            bits(ties).filter(|lane| key(*lane) <= level).fold(0, |all, lane| all | 1 << lane);
         if ties != 0 {
             self.add(first, ties);
         }

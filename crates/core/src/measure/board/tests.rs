@@ -24,7 +24,13 @@ enum By {
 }
 
 impl By {
-    fn pick(self, members: &Members, board: &Board, chance: u64, admits: Admits<'_>) -> Option<usize> {
+    fn pick(
+        self,
+        members: &Members,
+        board: &Board,
+        chance: u64,
+        admits: Admits<'_>,
+    ) -> Option<usize> {
         match self {
             By::Active => members.least_active(board, chance, admits),
             By::Estimate => members.shortest_response(board, chance, admits),
@@ -114,7 +120,11 @@ fn assert_fair(by: By, board: &Board, members: &Members, shares: &[f64], admits:
 }
 
 /// What may be chosen, by the plain rule: least key among those with a weight, else among the rest.
-fn plain_least(keys: &[u64], weights: &[u32], admits: impl Fn(usize) -> bool) -> Option<(u64, bool)> {
+fn plain_least(
+    keys: &[u64],
+    weights: &[u32],
+    admits: impl Fn(usize) -> bool,
+) -> Option<(u64, bool)> {
     let all_zero = weights.iter().all(|w| *w == 0);
     let least = |heavy: bool| {
         let of = |i: &usize| admits(*i) && (all_zero || (weights[*i] > 0) == heavy);
