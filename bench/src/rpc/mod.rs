@@ -34,6 +34,8 @@ impl Payload {
 const SIZE: usize = 1024;
 /// Servers behind the balanced paths.
 const SERVERS: usize = 10;
+/// Time of each call, told to the server and enforced by the client on every path but the bare one.
+const TIMEOUT: Duration = Duration::from_secs(1);
 const SERVICE: &str = "bench.Echo";
 const METHOD: &str = "Unary";
 /// Calls in flight.

@@ -15,7 +15,7 @@ use equipoise::{BodyFormat, Consumer, Reply};
 use prost::Message;
 
 use super::load::{Echo, Future, until};
-use super::{METHOD, Payload, SERVICE, SIZE};
+use super::{METHOD, Payload, SERVICE, SIZE, TIMEOUT};
 use crate::alloc;
 
 /// Servers that run as long as this is kept.
@@ -77,10 +77,11 @@ impl Echo for Plain {
                 format: BodyFormat::Protobuf,
                 body: Bytes::from(message.encode_to_vec()),
                 attachments: Attachments::new(),
-                timeout: None,
+                timeout: Some(TIMEOUT),
             };
             async move {
-                let reply = connection.send(request).await.expect("an answer");
+                let reply = tokio::time::timeout(TIMEOUT, connection.send(request)).await;
+                let reply = reply.expect("an answer in time").expect("an answer");
                 let message = Payload::decode(reply.body).expect("the message");
                 assert_eq!(message.data.len(), SIZE);
             }
@@ -99,6 +100,7 @@ impl Consumed {
         let consumer = equipoise::consumer(SERVICE)
             .endpoints(addresses.iter().map(|address| format!("tri://{address}")))
             .strategy(strategy)
+            .timeout(TIMEOUT)
             .build()
             .expect("a usable configuration");
         Self { consumer, _servers: Vec::new() }

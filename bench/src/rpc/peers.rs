@@ -23,7 +23,7 @@ use tower::discover::ServiceList;
 use tower::load::{CompleteOnResponse, PendingRequests};
 
 use super::load::{Echo, Future, until};
-use super::{Payload, SIZE};
+use super::{Payload, SIZE, TIMEOUT};
 use crate::alloc;
 
 /// The service, as generated code would have it.
@@ -104,7 +104,9 @@ where
     ready.expect("a service that is ready");
     let path = PathAndQuery::from_static("/bench.Echo/Unary");
     let codec = ProstCodec::<Payload, Payload>::default();
-    let answer = grpc.unary(Request::new(message), path, codec).await.expect("an answer");
+    let mut request = Request::new(message);
+    request.set_timeout(TIMEOUT);
+    let answer = grpc.unary(request, path, codec).await.expect("an answer");
     assert_eq!(answer.get_ref().data.len(), SIZE);
 }
 

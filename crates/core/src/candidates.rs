@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::balance::{Ask, Picker, Prepare, Shared, Shortcut, Weights};
 use crate::call::{Key, Tried};
-use crate::clock::Clock;
+use crate::clock::{Clock, OneReading};
 use crate::config::parse_duration;
 use crate::endpoint::Endpoint;
 use crate::hash::key::{hash_of_arguments, hash_of_key};
@@ -329,20 +329,32 @@ impl Candidates {
         rng: &mut dyn Rng,
         clock: &dyn Clock,
     ) -> Option<usize> {
-        if tried.is_empty()
-            && !check_available
-            && let Some(position) = self.choose_simply(rng, clock)
-        {
-            return Some(position);
-        }
-        self.choose_by_picker(key, tried, check_available, rng, clock)
+        let clock = if tried.is_empty() && !check_available {
+            match self.choose_simply(rng, clock) {
+                Ok(position) => return Some(position),
+                Err(clock) => clock,
+            }
+        } else {
+            OneReading::of(clock)
+        };
+        self.choose_by_picker(key, tried, check_available, rng, &clock)
     }
 
     /// The position of the one that serves, while nobody was tried and everybody is available;
-    /// `None` where the strategy needs to know more than that.
+    /// where the strategy needs to know more than that, the clock for asking it.
+    ///
+    /// # Errors
+    /// The clock, with the reading that was made of it.
     #[inline(always)]
-    pub fn choose_simply(&self, rng: &mut dyn Rng, clock: &dyn Clock) -> Option<usize> {
-        self.shortcut.as_ref()?.take(rng, clock)
+    pub fn choose_simply<'c>(
+        &self,
+        rng: &mut dyn Rng,
+        clock: &'c dyn Clock,
+    ) -> Result<usize, OneReading<'c>> {
+        match &self.shortcut {
+            Some(shortcut) => shortcut.take(rng, clock),
+            None => Err(OneReading::of(clock)),
+        }
     }
 
     #[inline(never)]

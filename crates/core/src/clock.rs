@@ -14,6 +14,54 @@ pub trait Clock: Send + Sync {
     fn nanos(&self) -> u64;
 }
 
+/// A clock that is read once at most, however often it is asked: what belongs to one moment.
+pub struct OneReading<'a> {
+    clock: &'a dyn Clock,
+    /// [`NEVER`] until it is read.
+    wall_ms: AtomicI64,
+    /// The same.
+    nanos: AtomicU64,
+}
+
+/// A reading that no clock gives.
+const NEVER: i64 = i64::MIN;
+
+impl<'a> OneReading<'a> {
+    /// Not read yet.
+    #[inline]
+    pub fn of(clock: &'a dyn Clock) -> Self {
+        Self::at(clock, NEVER as u64)
+    }
+
+    /// The stopwatch has been read.
+    #[inline]
+    pub(crate) fn at(clock: &'a dyn Clock, nanos: u64) -> Self {
+        Self { clock, wall_ms: AtomicI64::new(NEVER), nanos: AtomicU64::new(nanos) }
+    }
+}
+
+impl Clock for OneReading<'_> {
+    #[inline]
+    fn wall_ms(&self) -> i64 {
+        let mut reading = self.wall_ms.load(Relaxed);
+        if reading == NEVER {
+            reading = self.clock.wall_ms();
+            self.wall_ms.store(reading, Relaxed);
+        }
+        reading
+    }
+
+    #[inline]
+    fn nanos(&self) -> u64 {
+        let mut reading = self.nanos.load(Relaxed);
+        if reading == NEVER as u64 {
+            reading = self.clock.nanos();
+            self.nanos.store(reading, Relaxed);
+        }
+        reading
+    }
+}
+
 /// A clock that stands still until it is moved.
 #[derive(Debug, Default)]
 pub struct ManualClock {
@@ -56,5 +104,21 @@ impl Clock for ManualClock {
 
     fn nanos(&self) -> u64 {
         self.nanos.load(Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_reading_stays_what_it_was() {
+        let clock = ManualClock::at(5_000);
+        let moment = OneReading::of(&clock);
+        clock.advance_ms(10);
+        let read = (moment.wall_ms(), moment.nanos());
+        assert_eq!(read, (clock.wall_ms(), clock.nanos()), "read when it is asked first");
+        clock.advance_ms(10);
+        assert_eq!((moment.wall_ms(), moment.nanos()), read);
     }
 }

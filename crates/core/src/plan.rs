@@ -93,11 +93,7 @@ impl Plan {
                 .and_then(|n| usize::try_from(n).ok())
                 .filter(|n| *n > 0)
                 .unwrap_or(100),
-            fail_percent: read
-                .own("broadcast.fail.percent", integer("broadcast.fail.percent"))?
-                .and_then(|n| u32::try_from(n).ok())
-                .filter(|n| *n <= 100)
-                .unwrap_or(100),
+            fail_percent: read.own("broadcast.fail.percent", percent)?.unwrap_or(100),
             hash_nodes: read.shared("hash.nodes", hash_nodes)?.unwrap_or(160),
             hash_arguments: read
                 .shared("hash.arguments", hash_arguments)?
@@ -241,6 +237,11 @@ fn positive_duration(key: &'static str) -> impl Fn(&Setting) -> Result<Duration,
     }
 }
 
+fn percent(s: &Setting) -> Result<u32, ConfigError> {
+    let percent = s.value.trim().parse().ok().filter(|n| *n <= 100);
+    percent.ok_or_else(|| s.error("broadcast.fail.percent", "not a whole number from 0 to 100"))
+}
+
 fn boolean(s: &Setting) -> Result<bool, ConfigError> {
     Ok(s.value.trim().eq_ignore_ascii_case("true"))
 }
@@ -333,6 +334,7 @@ mod tests {
             ("timeout", "fast"),
             ("weight", "abc"),
             ("adaptive.compat", "go"),
+            ("broadcast.fail.percent", "101"),
         ] {
             let mut config = Config::new();
             config.set(key, value, &Place("file.yml:3".into()));

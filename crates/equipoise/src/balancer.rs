@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::atomic::{
     AtomicBool, AtomicU64,
-    Ordering::{Acquire, Relaxed, Release},
+    Ordering::{Acquire, Release},
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,7 +12,7 @@ use arc_swap::ArcSwap;
 use equipoise_core::balance::{NameTaken, Strategies, Strategy};
 use equipoise_core::call::{Call, Tried};
 use equipoise_core::candidates::{Candidate, Candidates};
-use equipoise_core::clock::Clock;
+use equipoise_core::clock::{Clock, OneReading};
 use equipoise_core::config::{Config, ConfigError, Place};
 use equipoise_core::endpoint::{Endpoint, Service};
 use equipoise_core::outcome::{Failure, Outcome};
@@ -218,10 +218,10 @@ impl Inner {
     #[inline]
     fn pick_on(&self, view: &View, call: &Call<'_>, tried: &Tried) -> Result<Ticket, Failure> {
         let mut rng = Borrowed(&*self.rng);
-        let moment = Moment::of(self.clock.clone());
+        let moment = OneReading::of(&self.clock);
         let candidate = view.choose(call, tried, &mut rng, &moment)?;
         let ticket = CoreTicket::start(candidate, &moment);
-        Ok(Ticket { ticket, clock: moment.clock })
+        Ok(Ticket { ticket, clock: self.clock.clone() })
     }
 }
 
@@ -305,15 +305,18 @@ impl Local {
     /// There is no endpoint, or a keyed strategy got no key.
     #[inline]
     pub fn pick(&mut self, call: &Call<'_>) -> Result<Ticket, Failure> {
-        let moment = Moment::of(self.inner.clock.clone());
-        let candidate = if self.is_at_hand(call, &UNTRIED) {
-            let Self { view, ready, rng, .. } = self;
-            choose_at_hand(view, ready, call, &UNTRIED, rng, &moment)?
-        } else {
-            self.choose_on_view(call, &UNTRIED)?
+        // A pick and the start of its ticket are one moment.
+        let clock = self.inner.clock.clone();
+        let moment = OneReading::of(&clock);
+        let candidate = match self.at_hand(call, &UNTRIED) {
+            Some(place) => {
+                let Self { view, ready, rng, .. } = self;
+                choose_at_hand(view, ready.get(place), call, &UNTRIED, rng, &moment)?
+            }
+            None => self.choose_on_view(call, &UNTRIED)?,
         };
         let ticket = CoreTicket::start(candidate, &moment);
-        Ok(Ticket { ticket, clock: moment.clock })
+        Ok(Ticket { ticket, clock })
     }
 
     /// Chooses without counting: for callers that keep no ticket. Strategies that go by attempts
@@ -323,24 +326,26 @@ impl Local {
     /// There is no endpoint, or a keyed strategy got no key.
     #[inline(always)]
     pub fn choose(&mut self, call: &Call<'_>, tried: &Tried) -> Result<&Candidate, Failure> {
-        if self.is_at_hand(call, tried) {
-            let Self { view, ready, rng, inner, .. } = self;
-            choose_at_hand(view, ready, call, tried, rng, &inner.clock)
-        } else {
-            self.choose_on_view(call, tried)
+        match self.at_hand(call, tried) {
+            Some(place) => {
+                let Self { view, ready, rng, inner, .. } = self;
+                choose_at_hand(view, ready.get(place), call, tried, rng, &inner.clock)
+            }
+            None => self.choose_on_view(call, tried),
         }
     }
 
-    /// Whether it is as for nearly all calls: no tag, nobody tried, nothing has changed, and the
-    /// method was called before.
+    /// Where the candidates are, if it is as for nearly all calls: no tag, nobody tried, nothing
+    /// has changed, and the method was called before.
     #[inline(always)]
-    fn is_at_hand(&self, call: &Call<'_>, tried: &Tried) -> bool {
-        call.tag.is_none()
-            && call.force_tag.is_none()
-            && tried.is_empty()
-            && self.inner.version.load(Acquire) == self.version
-            && !self.view.health_changed()
-            && self.ready.get(self.view.method(call.method).index()).is_some_and(Option::is_some)
+    fn at_hand(&self, call: &Call<'_>, tried: &Tried) -> Option<usize> {
+        let plain = call.tag.is_none() && call.force_tag.is_none() && tried.is_empty();
+        if !plain || self.inner.version.load(Acquire) != self.version || self.view.health_changed()
+        {
+            return None;
+        }
+        let place = self.view.method(call.method).index();
+        self.ready.get(place)?.as_ref().map(|_| place)
     }
 
     #[inline(never)]
@@ -389,50 +394,16 @@ impl Local {
 #[inline(always)]
 fn choose_at_hand<'r>(
     view: &View,
-    ready: &'r [Option<Arc<Candidates>>],
+    ready: Option<&'r Option<Arc<Candidates>>>,
     call: &Call<'_>,
     tried: &Tried,
     rng: &mut OwnRng,
     clock: &dyn Clock,
 ) -> Result<&'r Candidate, Failure> {
-    let Some(Some(ready)) = ready.get(view.method(call.method).index()) else {
-        return Err(view.no_provider(call));
-    };
-    match ready.choose_simply(rng, clock).and_then(|position| ready.all().get(position)) {
-        Some(candidate) => Ok(candidate),
-        None => view.choose_from(ready, call, tried, rng, clock),
-    }
-}
-
-/// A clock that is read once at most: a pick and the start of its ticket are one moment.
-struct Moment {
-    clock: AnyClock,
-    /// 0: not read yet.
-    nanos: AtomicU64,
-}
-
-impl Moment {
-    #[inline]
-    fn of(clock: AnyClock) -> Self {
-        Self { clock, nanos: AtomicU64::new(0) }
-    }
-}
-
-impl Clock for Moment {
-    fn wall_ms(&self) -> i64 {
-        self.clock.wall_ms()
-    }
-
-    #[inline]
-    fn nanos(&self) -> u64 {
-        match self.nanos.load(Relaxed) {
-            0 => {
-                let now = self.clock.nanos();
-                self.nanos.store(now, Relaxed);
-                now
-            }
-            read => read,
-        }
+    let Some(Some(ready)) = ready else { return Err(view.no_provider(call)) };
+    match ready.choose_simply(rng, clock) {
+        Ok(position) => ready.all().get(position).ok_or_else(|| view.no_provider(call)),
+        Err(clock) => view.choose_from(ready, call, tried, rng, &clock),
     }
 }
 

@@ -182,6 +182,26 @@ async fn callers_that_find_nobody_up_cause_one_attempt_and_not_within_100_ms_of_
 }
 
 #[tokio::test(start_paused = true)]
+async fn wishes_of_an_earlier_time_do_not_count_when_a_provider_returns() {
+    let net = Network::new();
+    net.at(A).door(Door::Refusing);
+    // Remembered, so that it is the same endpoint with the same link when it returns.
+    let consumer = net.consumer([A]).backoff(exact()).sticky(true).retries(0).build().unwrap();
+    for _ in 0..5 {
+        pass(200).await;
+        ask(&consumer).await.unwrap_err();
+    }
+    assert!(net.at(A).connects().len() > 5);
+    consumer.update([B]).await.unwrap();
+    settle().await;
+    assert_eq!(net.users(), 3, "the consumer, the link to B and the one remembered");
+    consumer.update([A, B]).await.unwrap();
+    let added = Instant::now();
+    pass(8_000).await;
+    assert_eq!(seconds(&net, A, added), [0.0, 1.0, 3.0, 7.0]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_protocol_that_panics_while_connecting_is_a_failed_attempt() {
     let net = Network::new();
     net.at(A).door(Door::Panicking);

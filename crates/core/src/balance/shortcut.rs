@@ -10,7 +10,7 @@ use super::least_active::Minimum;
 use super::p2c::TwoByActive;
 use super::peak_ewma::TwoByLatency;
 use super::shortest_response::Soonest;
-use crate::clock::Clock;
+use crate::clock::{Clock, OneReading};
 use crate::rng::Rng;
 
 /// What a picker does while everybody is admitted.
@@ -54,24 +54,35 @@ impl Shortcut {
         Self(Way::Fewest(minimum))
     }
 
-    /// The position of the one that serves; `None` where the picker must be asked after all.
+    /// The position of the one that serves. Where the picker must be asked after all, the clock
+    /// for that, since one pick reads it once.
     #[inline(always)]
-    pub(crate) fn take(&self, rng: &mut dyn Rng, clock: &dyn Clock) -> Option<usize> {
+    pub(crate) fn take<'c>(
+        &self,
+        rng: &mut dyn Rng,
+        clock: &'c dyn Clock,
+    ) -> Result<usize, OneReading<'c>> {
+        let unread = || OneReading::of(clock);
         match &self.0 {
-            Way::Draw(alias) => Some(alias.draw(rng.next_u64())),
-            Way::Turn(rotation) => Some(rotation.next()),
+            Way::Draw(alias) => Ok(alias.draw(rng.next_u64())),
+            Way::Turn(rotation) => Ok(rotation.next()),
             Way::Two(two) => {
                 // Drawn here, where the generator's type is known: a dynamic call each would take
                 // as long as the choice itself.
                 let (pair, coin) = (rng.next_u64(), rng.next_u64());
-                two.take(pair, coin)
+                two.take(pair, coin).ok_or_else(unread)
             }
             Way::TwoTimed(two) => {
                 let (pair, coin) = (rng.next_u64(), rng.next_u64());
-                two.take(pair, coin, clock.nanos())
+                let now_ns = clock.nanos();
+                two.take(pair, coin, now_ns).ok_or_else(|| OneReading::at(clock, now_ns))
             }
-            Way::Fewest(minimum) => minimum.least_active(rng.next_u64()),
-            Way::Soonest(soonest) => soonest.take(rng.next_u64(), clock.nanos()),
+            Way::Fewest(minimum) => minimum.least_active(rng.next_u64()).ok_or_else(unread),
+            Way::Soonest(soonest) => {
+                let now_ns = clock.nanos();
+                let chosen = soonest.take(rng.next_u64(), now_ns);
+                chosen.ok_or_else(|| OneReading::at(clock, now_ns))
+            }
         }
     }
 }

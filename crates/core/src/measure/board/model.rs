@@ -71,13 +71,7 @@ impl World {
 fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
-    let runs = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
-    let r = runs.clone();
-    builder.check(move || {
-        r.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        model()
-    });
-    println!("RUNS {preemptions}: {}", runs.load(std::sync::atomic::Ordering::Relaxed));
+    builder.check(model);
 }
 
 fn finish(world: &Arc<World>, position: usize) -> thread::JoinHandle<()> {
@@ -95,7 +89,7 @@ fn join(threads: impl IntoIterator<Item = thread::JoinHandle<()>>) {
 
 #[test]
 fn model_two_finish_at_one_endpoint() {
-    explore(3, || {
+    explore(4, || {
         let world = World::new(&[2, 2], false);
         let threads = [finish(&world, 0), finish(&world, 0)];
         world.least_while_others_finish();
@@ -106,7 +100,7 @@ fn model_two_finish_at_one_endpoint() {
 
 #[test]
 fn model_two_finish_at_two_endpoints() {
-    explore(3, || {
+    explore(4, || {
         let world = World::new(&[2, 3], false);
         let threads = [finish(&world, 0), finish(&world, 1)];
         world.least_while_others_finish();
@@ -129,7 +123,7 @@ fn model_one_finishes_while_two_raise_the_bounds() {
 
 #[test]
 fn model_two_finish_while_the_third_picks_twice() {
-    explore(2, || {
+    explore(4, || {
         let world = World::new(&[3, 3], true);
         let threads = [finish(&world, 0), finish(&world, 0)];
         world.least_while_others_finish();
@@ -141,7 +135,7 @@ fn model_two_finish_while_the_third_picks_twice() {
 
 #[test]
 fn model_start_and_finish_while_others_finish_and_pick() {
-    explore(2, || {
+    explore(4, || {
         let world = World::new(&[2, 3], true);
         let other = world.clone();
         let busy = thread::spawn(move || {
@@ -158,7 +152,7 @@ fn model_start_and_finish_while_others_finish_and_pick() {
 
 #[test]
 fn model_bounds_above_bounds() {
-    explore(2, || {
+    explore(8, || {
         let world = World::new(&[2, 2, 2, 2, 2, 2, 2, 2], false);
         let other = world.clone();
         let raiser = thread::spawn(move || {
@@ -173,7 +167,7 @@ fn model_bounds_above_bounds() {
 
 #[test]
 fn model_three_levels_of_bounds() {
-    explore(2, || {
+    explore(7, || {
         let world = World::new(&[2; 16], false);
         let other = world.clone();
         let raiser = thread::spawn(move || {
@@ -189,7 +183,7 @@ fn model_three_levels_of_bounds() {
 
 #[test]
 fn model_two_lower_the_same_way_up() {
-    explore(2, || {
+    explore(4, || {
         let world = World::new(&[3, 3, 3, 3, 3, 3, 3, 3], false);
         let threads = [finish(&world, 0), finish(&world, 2)];
         world.least_while_others_finish();
@@ -200,7 +194,7 @@ fn model_two_lower_the_same_way_up() {
 
 #[test]
 fn model_join_while_another_raises_the_bounds() {
-    explore(3, || {
+    explore(8, || {
         let world = World::new(&[1, 2], true);
         world.board.finish(world.slots[0]);
         world.board.leave(world.slots[0]);
@@ -216,7 +210,7 @@ fn model_join_while_another_raises_the_bounds() {
 
 #[test]
 fn model_estimates_fall_for_three_reasons() {
-    explore(2, || {
+    explore(4, || {
         let world = World::new(&[1, 1], false);
         world.board.set_average(world.slots[0], Some(8));
         world.board.set_mean(9);
@@ -241,7 +235,7 @@ fn model_estimates_fall_for_three_reasons() {
 
 #[test]
 fn model_a_scan_overlooks_nothing() {
-    explore(3, || {
+    explore(4, || {
         let world = World::new(&[2, 2], false);
         let threads = [finish(&world, 0), finish(&world, 0)];
         let before = world.counts().min().unwrap_or(0);
