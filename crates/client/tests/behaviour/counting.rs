@@ -161,3 +161,27 @@ async fn every_end_of_a_call_is_counted_under_its_own_name() {
         assert_eq!(a.error_rate, 0.5, "{policy}: two of the four that ended");
     }
 }
+
+/// A caller that times out gets one error, and nothing of its call is left anywhere.
+#[tokio::test(start_paused = true)]
+async fn case_151_calls_that_time_out_leave_nothing_pending() {
+    let net = Network::new();
+    net.at(A).always(answers(60_000));
+    let consumer = alone(&net, "leastactive");
+    settle().await;
+    let mut calls = JoinSet::new();
+    for _ in 0..1000 {
+        let consumer = consumer.clone();
+        calls.spawn(async move { consumer.call("echo").timeout(ms(50)).json::<()>(&()).await });
+    }
+    let mut errors = 0;
+    while let Some(result) = calls.join_next().await {
+        assert_eq!(result.unwrap().unwrap_err().failure.kind, FailureKind::Timeout);
+        errors += 1;
+    }
+    assert_eq!((errors, net.at(A).withdrawn()), (1000, 1000));
+    assert_eq!((net.at(A).in_flight(), active(&consumer)), (0, 0));
+    // The late answers would have come by now.
+    pass(60_000).await;
+    assert_eq!(of(&consumer, A).errors["timeout"], 1000);
+}

@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 use super::{About, Ask, Picker, Prepare, Shortcut, Strategy, Weights};
 use crate::candidates::Candidate;
-use crate::measure::board::{Board, Members};
+use crate::measure::board::{Admits, Board, Members};
 
 /// The row.
 pub(super) struct LeastActive;
@@ -126,7 +126,7 @@ impl Minimum {
         &self,
         board: &Board,
         chance: u64,
-        admits: Option<&dyn Fn(usize) -> bool>,
+        admits: Admits<'_>,
     ) -> Option<usize> {
         match BY {
             SHORTEST => self.members.shortest_response(board, chance, admits),
