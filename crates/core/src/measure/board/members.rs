@@ -202,7 +202,7 @@ impl Members {
     /// A position from 32 random bits, all equally likely.
     #[inline(always)]
     fn even(&self, bits: u64) -> usize {
-        (u64::from(bits as u32) * self.slots.len() as u64 >> 32) as usize
+        ((u64::from(bits as u32) * self.slots.len() as u64) >> 32) as usize
     }
 
     /// The key of a member's slot. `order` is the first block's.
@@ -254,5 +254,5 @@ pub(super) fn stir(chance: &mut u64) -> u64 {
 /// Scales 64 random bits to `0..n`.
 #[inline(always)]
 pub(super) fn below(bits: u64, n: u64) -> u64 {
-    (u128::from(bits) * u128::from(n) >> 64) as u64
+    ((u128::from(bits) * u128::from(n)) >> 64) as u64
 }

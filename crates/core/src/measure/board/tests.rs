@@ -306,7 +306,7 @@ fn ties_of_a_part_and_of_the_admitted_are_drawn_by_weight() {
             let share = |p: usize| if low(p) { f64::from(weights[p]) } else { 0.0 };
             let shares: Vec<_> = (0..chosen.len()).map(share).collect();
             assert_fair(by, &board, &members, &shares, None);
-            let admits = |position: usize| position % 3 != 0;
+            let admits = |position: usize| !position.is_multiple_of(3);
             let share = |p: usize| if admits(p) { share(p) } else { 0.0 };
             let shares: Vec<_> = (0..chosen.len()).map(share).collect();
             assert_fair(by, &board, &members, &shares, Some(&admits));
@@ -325,7 +325,7 @@ fn ties_across_blocks_are_drawn_by_weight() {
     }
     let weights: Vec<_> = (0..300).map(|i| 1 + i / 20 % 4).collect();
     let members = Members::new(&slots, &weights);
-    let share = |i: usize| if i % 20 == 0 { f64::from(weights[i]) } else { 0.0 };
+    let share = |i: usize| if i.is_multiple_of(20) { f64::from(weights[i]) } else { 0.0 };
     assert_fair(By::Active, &board, &members, &(0..300).map(share).collect::<Vec<_>>(), None);
 }
 
