@@ -2,7 +2,7 @@
 //! load-aware strategies compare; nothing here knows a view, a policy or a clock.
 
 pub mod adaptive;
-pub mod board;
+pub(crate) mod board;
 pub mod ewma;
 pub mod histogram;
 pub mod total;
