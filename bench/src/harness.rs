@@ -3,7 +3,10 @@
 //! all of them alike. The loop is compiled for each contender; nothing in it is a dynamic call.
 
 use std::hint::{black_box, spin_loop};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::{AcqRel, Acquire, Relaxed}};
+use std::sync::atomic::{
+    AtomicBool, AtomicU32,
+    Ordering::{AcqRel, Acquire, Relaxed},
+};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 

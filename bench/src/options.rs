@@ -105,7 +105,8 @@ mod tests {
         assert_eq!((options.command, options.quick), (Command::Picks, true));
         assert_eq!(options.sizes(&[1], &[2]), [2, 30]);
         assert!(options.wants("random", "ours") && !options.wants("p2c", "ours"));
-        for wrong in ["", "fly", "picks --sizes 1", "picks --rounds 0", "rpc --fast", "rpc --only"] {
+        for wrong in ["", "fly", "picks --sizes 1", "picks --rounds 0", "rpc --fast", "rpc --only"]
+        {
             assert!(read(wrong).is_err(), "{wrong}");
         }
     }

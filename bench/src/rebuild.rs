@@ -40,8 +40,7 @@ struct Site {
 fn table(options: &Options, world: &World, rounds: usize) {
     let list = urls(world);
     let wanted = |s: &&&'static str| options.wants(s, "ours");
-    let mut sites: Vec<Site> =
-        STRATEGIES.iter().filter(wanted).map(|s| site(s, &list)).collect();
+    let mut sites: Vec<Site> = STRATEGIES.iter().filter(wanted).map(|s| site(s, &list)).collect();
     let mut textbook = Vec::new();
     for round in 0..rounds {
         let start = Instant::now();
@@ -79,7 +78,10 @@ fn site(strategy: &'static str, list: &[Url]) -> Site {
     let balancer = Balancer::builder().strategy(strategy).urls(list.iter().cloned()).build();
     let balancer = balancer.expect("a strategy and addresses");
     // Only what calls have used is prepared for the next view.
-    balancer.pick(&Call::new(METHOD).key("k")).expect("providers").finish(equipoise::Outcome::Success);
+    balancer
+        .pick(&Call::new(METHOD).key("k"))
+        .expect("providers")
+        .finish(equipoise::Outcome::Success);
     Site { strategy, balancer, took: Default::default() }
 }
 

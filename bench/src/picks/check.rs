@@ -85,7 +85,8 @@ pub(crate) fn wrong(
                 let all: u64 = load.iter().map(|l| u64::from(*l)).sum();
                 let weight = u64::from(world.weights[provider]);
                 let cap = (5 * (all + 1) * weight).div_ceil(4 * total);
-                (u64::from(load[provider]) >= cap).then(|| format!("{provider} is at its cap {cap}"))
+                (u64::from(load[provider]) >= cap)
+                    .then(|| format!("{provider} is at its cap {cap}"))
             })
         }
     }

@@ -28,7 +28,7 @@ fn hand<T>(shared: &Arc<ArcSwap<T>>) -> Hand<T> {
 }
 
 #[inline(always)]
-fn below(bits: u64, n: usize) -> usize {
+pub(super) fn below(bits: u64, n: usize) -> usize {
     ((u128::from(bits) * n as u128) >> 64) as usize
 }
 
@@ -36,7 +36,7 @@ fn below(bits: u64, n: usize) -> usize {
 #[inline(always)]
 fn pair(bits: u64, n: usize) -> (usize, usize) {
     let a = below(bits, n);
-    let b = ((bits & 0xffff_ffff) * (n as u64 - 1) >> 32) as usize;
+    let b = (((bits & 0xffff_ffff) * (n as u64 - 1)) >> 32) as usize;
     (a, b + usize::from(b >= a))
 }
 
@@ -75,7 +75,7 @@ impl Contender for Draw {
     fn pick(&self, hand: &mut Self::Local, _: Key) -> usize {
         let table = hand.snapshot.load();
         let bits = hand.rng.u64(..);
-        let at = ((bits >> 32) * table.len() as u64 >> 32) as usize;
+        let at = (((bits >> 32) * table.len() as u64) >> 32) as usize;
         let (keep, other) = table[at];
         // Without a branch, which could not be predicted.
         let own = usize::from((bits as u32) < keep).wrapping_neg();
@@ -200,34 +200,6 @@ impl<const TWO: bool, const TIMED: bool> Contender for Count<TWO, TIMED> {
     }
 }
 
-/// What a ticket is compared with: a count up and down, and one handle that is owned meanwhile.
-struct Owned(Vec<Arc<Alone<Counted>>>);
-
-impl Contender for Owned {
-    type Local = fastrand::Rng;
-    type Held = Arc<Alone<Counted>>;
-
-    fn local(&self) -> fastrand::Rng {
-        fastrand::Rng::new()
-    }
-
-    #[inline(always)]
-    fn pick(&self, rng: &mut fastrand::Rng, _: Key) -> Self::Held {
-        let it = &self.0[below(rng.u64(..), self.0.len())];
-        it.0.active.fetch_add(1, Relaxed);
-        it.clone()
-    }
-
-    #[inline(always)]
-    fn end(&self, _: &mut fastrand::Rng, held: Self::Held) {
-        held.0.active.fetch_sub(1, Relaxed);
-    }
-
-    fn provider(&self, _: &Self::Held) -> usize {
-        0
-    }
-}
-
 /// One MD5 of the key: a ring that agrees with Dubbo's cannot do without.
 struct Digest(Arc<ArcSwap<usize>>);
 
@@ -242,7 +214,7 @@ impl Contender for Digest {
     #[inline(always)]
     fn pick(&self, hand: &mut Self::Local, key: Key) -> usize {
         let n = **hand.snapshot.load();
-        (u64::from(ring::hash(key)) * n as u64 >> 32) as usize
+        ((u64::from(ring::hash(key)) * n as u64) >> 32) as usize
     }
 
     fn provider(&self, held: &usize) -> usize {
@@ -251,12 +223,11 @@ impl Contender for Digest {
 }
 
 pub(super) fn rows() -> Vec<Row> {
-    use Kind::{Floor, Yardstick};
+    use Kind::Floor;
     let nothing = Expect::Nothing;
     let count = "floor: count up and down, no search";
     let timed = "floor: the same, two clock reads, mean";
     let two = "floor: one draw, two reads, count up and down";
-    let owned = "yardstick: count up and down, one owned handle";
     let digest = "floor: snapshot and MD5 of the key";
     let mut rows = vec![
         Row::new("random", Floor, "floor: snapshot, draw, table", Expect::Drawn, Draw::new),
@@ -272,9 +243,5 @@ pub(super) fn rows() -> Vec<Row> {
             Digest(Arc::new(ArcSwap::from_pointee(w.n())))
         }));
     }
-    rows.push(Row::new("random", Yardstick, owned, nothing, |w| {
-        let one = |_| Arc::new(Alone::<Counted>::default());
-        Owned((0..w.n()).map(one).collect())
-    }));
     rows
 }

@@ -9,6 +9,7 @@ mod ring;
 mod targets;
 mod textbook;
 mod two;
+mod yardstick;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -39,6 +40,8 @@ pub(crate) enum Kind {
     Floor,
     /// What a ticket is compared with: a count up and down and one owned handle.
     Yardstick,
+    /// The same and all that a report and a window need to be measured.
+    Measured,
     /// One single operation.
     Operation,
 }
@@ -49,8 +52,10 @@ pub(crate) struct Row {
     pub(crate) kind: Kind,
     pub(crate) name: &'static str,
     expect: Expect,
-    build: Box<dyn Fn(&World) -> Arc<dyn Timed>>,
+    build: Build,
 }
+
+type Build = Box<dyn Fn(&World) -> Arc<dyn Timed>>;
 
 impl Row {
     fn new<C: Contender>(
@@ -111,6 +116,7 @@ fn rows() -> Vec<Row> {
     rows.extend(two::rows());
     rows.extend(ring::rows());
     rows.extend(floor::rows());
+    rows.extend(yardstick::rows());
     rows
 }
 

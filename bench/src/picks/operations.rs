@@ -1,7 +1,10 @@
 //! Single operations, to see what a pick is made of.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::{Relaxed, Release}};
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{Relaxed, Release},
+};
 use std::time::Instant;
 
 use super::check::Expect;
@@ -84,10 +87,12 @@ pub(super) fn rows() -> Vec<Row> {
             let shared = Arc::new(1_u64);
             move || *Arc::clone(std::hint::black_box(&shared))
         }),
-        shared("clock: Instant", || || {
-            let now = Instant::now();
-            std::hint::black_box(now);
-            0
+        shared("clock: Instant", || {
+            || {
+                let now = Instant::now();
+                std::hint::black_box(now);
+                0
+            }
         }),
         shared(STAMP, || {
             let clock = quanta::Clock::new();

@@ -42,18 +42,14 @@ const TARGETS: [Target; 7] = [
     Target { counts: true, ..target("p2c", [0.9, 0.9, 0.9, 1.7], [1.15; 4]) },
     Target { counts: true, clocks: 1.0, ..target("peakewma", [3.8, 4.0, 3.8, 2.8], [1.3; 4]) },
     // This ring leaves the cache, so it may grow with the number of providers.
-    Target {
-        flat: false,
-        ..target("consistenthash", [1.25, 1.4, 1.8, 3.0], [1.1, 1.1, 1.3, 1.7])
-    },
+    Target { flat: false, ..target("consistenthash", [1.25, 1.4, 1.8, 3.0], [1.1, 1.1, 1.3, 1.7]) },
 ];
 
 struct Book<'a>(&'a [Cell]);
 
 impl Book<'_> {
     fn nanos(&self, strategy: &str, kind: Kind, n: usize, threads: usize) -> f64 {
-        let weighting =
-            if has_weights(strategy) { Weighting::Mixed } else { Weighting::Equal };
+        let weighting = if has_weights(strategy) { Weighting::Mixed } else { Weighting::Equal };
         let here = |c: &&Cell| {
             c.strategy == strategy && c.kind == kind && c.n == n && c.weighting == weighting
         };
@@ -102,8 +98,7 @@ pub(super) fn print(cells: &[Cell], sizes: &[usize]) {
     let at: Vec<(usize, usize)> =
         AT.into_iter().enumerate().filter(|(_, n)| sizes.contains(n)).collect();
     let head = at.iter().map(|(_, n)| format!("n = {n}"));
-    let mut table =
-        Table::new(["strategy".to_owned(), "what".to_owned()].into_iter().chain(head));
+    let mut table = Table::new(["strategy".to_owned(), "what".to_owned()].into_iter().chain(head));
     let mut row = |strategy: &str, what: &str, value: &dyn Fn(usize, usize) -> String| {
         let values: Vec<String> = at.iter().map(|(place, n)| value(*place, *n)).collect();
         if values.iter().any(|value| !value.is_empty()) {
@@ -134,8 +129,8 @@ fn one(book: &Book<'_>, target: &Target, row: &mut Line<'_>) {
     let ticket = |n, threads| book.nanos(s, Kind::Ticket, n, threads);
     let floor = |n, threads| book.nanos(s, Kind::Floor, n, threads);
     // Where the textbook and the floor count and read clocks as well, so must we.
-    let counting = if target.counts { book.bare(UP_AND_DOWN) } else { 0.0 }
-        + target.clocks * book.bare(STAMP);
+    let counting =
+        if target.counts { book.bare(UP_AND_DOWN) } else { 0.0 } + target.clocks * book.bare(STAMP);
     let textbook = if target.counts { Kind::TextbookCounted } else { Kind::Textbook };
     let whole = if target.counts { "choose and count" } else { "choose" };
     row(s, &format!("{whole}: times faster than the textbook"), &|place, n| {
@@ -145,9 +140,14 @@ fn one(book: &Book<'_>, target: &Target, row: &mut Line<'_>) {
     row(s, &format!("{whole} / floor"), &|place, n| {
         Bound::Most(target.floor[place]).judge((choose(n, 1) + counting) / floor(n, 1))
     });
-    row(s, "ticket / 1.5 yardsticks", &|_, n| {
+    row(s, "ticket / yardstick", &|_, n| {
         let yardstick = book.nanos("random", Kind::Yardstick, n, 1);
-        Bound::Most(1.0).judge(ticket(n, 1) / (1.5 * yardstick))
+        Bound::Most(1.5).judge(ticket(n, 1) / yardstick)
+    });
+    // No target: what is left when the measuring is paid for.
+    row(s, "ticket / (choose + yardstick, measured)", &|_, n| {
+        let rest = ticket(n, 1) / (choose(n, 1) + book.nanos("random", Kind::Measured, n, 1));
+        if rest.is_nan() { String::new() } else { short(rest) }
     });
     if target.flat {
         row(s, "choose: times as long as with 10", &|place, n| match place {

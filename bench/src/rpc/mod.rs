@@ -98,10 +98,26 @@ async fn paths() -> Vec<Path> {
         Path::new("tonic, Channel::balance_list over 10", Some(2), peers::Listed::new(&tonics)),
         Path::new("tower p2c in a Buffer over 10", Some(2), peers::P2c::connect(&tonics).await),
         Path::new("tri, one connection", None, ours::Plain::connect(one(&tris.addresses[0])).await),
-        Path::new("tri, 10 connections by a counter", None, ours::Plain::connect(&tris.addresses).await),
-        Path::new("tri consumer over 1", Some(5), ours::Consumed::new(one(&tris.addresses[0]), "p2c")),
-        Path::new("tri consumer over 10, random", Some(6), ours::Consumed::new(&tris.addresses, "random")),
-        Path::new("tri consumer over 10, p2c", Some(6), ours::Consumed::new(&tris.addresses, "p2c")),
+        Path::new(
+            "tri, 10 connections by a counter",
+            None,
+            ours::Plain::connect(&tris.addresses).await,
+        ),
+        Path::new(
+            "tri consumer over 1",
+            Some(5),
+            ours::Consumed::new(one(&tris.addresses[0]), "p2c"),
+        ),
+        Path::new(
+            "tri consumer over 10, random",
+            Some(6),
+            ours::Consumed::new(&tris.addresses, "random"),
+        ),
+        Path::new(
+            "tri consumer over 10, p2c",
+            Some(6),
+            ours::Consumed::new(&tris.addresses, "p2c"),
+        ),
         Path::new(
             "tri consumer over 10, leastactive",
             Some(6),

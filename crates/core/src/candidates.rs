@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::balance::{Ask, Picker, Prepare, Shared, Shortcut, Weights};
+use crate::balance::{Ask, Picker, Prepare, Shared, Shortcut, Spot, Weights};
 use crate::call::{Key, Tried};
 use crate::clock::{Clock, OneReading};
 use crate::config::parse_duration;
@@ -208,6 +208,8 @@ pub struct Candidates {
     plan: Arc<Plan>,
     all: Vec<Candidate>,
     left_out: Vec<Candidate>,
+    /// The shortcut, if it takes no longer than a call.
+    spot: Spot,
     /// What the picker does while everybody is admitted, if that is simple.
     shortcut: Option<Shortcut>,
     picker: Box<dyn Picker>,
@@ -231,6 +233,7 @@ impl Candidates {
         let picker = plan.strategy.prepare(&prepare);
         // With one candidate there is nothing to choose.
         let shortcut = if all.len() > 1 { picker.shortcut() } else { None };
+        let spot = shortcut.as_ref().map_or(Spot::None, Shortcut::spot);
         let next_change_ms = match about.weights {
             Weights::Ignored => None,
             _ => all.iter().filter_map(|c| c.next_change(now_ms)).min(),
@@ -240,6 +243,7 @@ impl Candidates {
             plan,
             all,
             left_out: Vec::new(),
+            spot,
             shortcut,
             picker,
             next_change_ms,
@@ -320,7 +324,7 @@ impl Candidates {
     /// The position of the one that serves. Tried and unavailable ones are left out; where that
     /// leaves nobody, `tried` is forgotten, then availability: one connection attempt to a known
     /// endpoint is better than a certain failure. `None` only when there are no candidates.
-    #[inline(always)]
+    #[inline]
     pub fn choose(
         &self,
         key: Option<u32>,
@@ -330,7 +334,8 @@ impl Candidates {
         clock: &dyn Clock,
     ) -> Option<usize> {
         let clock = if tried.is_empty() && !check_available {
-            match self.choose_simply(rng, clock) {
+            let key = key.map_or(Key::Missing, Key::Hashed);
+            match self.choose_simply(key, rng, clock) {
                 Ok(position) => return Some(position),
                 Err(clock) => clock,
             }
@@ -340,19 +345,28 @@ impl Candidates {
         self.choose_by_picker(key, tried, check_available, rng, &clock)
     }
 
+    /// The position of the one that serves, while nobody was tried and everybody is available,
+    /// where that takes no longer than a call: a draw by weight, a turn. `None` for all other
+    /// strategies.
+    #[inline(always)]
+    pub fn choose_on_the_spot(&self, rng: &mut dyn Rng) -> Option<usize> {
+        self.spot.take(rng)
+    }
+
     /// The position of the one that serves, while nobody was tried and everybody is available;
     /// where the strategy needs to know more than that, the clock for asking it.
     ///
     /// # Errors
     /// The clock, with the reading that was made of it.
-    #[inline(always)]
+    #[inline]
     pub fn choose_simply<'c>(
         &self,
+        key: Key<'_>,
         rng: &mut dyn Rng,
         clock: &'c dyn Clock,
     ) -> Result<usize, OneReading<'c>> {
         match &self.shortcut {
-            Some(shortcut) => shortcut.take(rng, clock),
+            Some(shortcut) => shortcut.take(key, rng, clock),
             None => Err(OneReading::of(clock)),
         }
     }

@@ -33,6 +33,7 @@ pub mod clock;
 pub mod config;
 pub mod endpoint;
 pub mod hash;
+mod listed;
 pub mod measure;
 pub mod methods;
 pub mod outcome;

@@ -43,19 +43,20 @@ impl Ticket {
 
     #[inline]
     fn counted(candidate: &Candidate, started_ns: u64, clock: &dyn Clock) -> Self {
-        let mut ticket = Self {
+        let (started_ms, token) = if candidate.feeds_adaptive() {
+            let now_ms = clock.wall_ms();
+            (now_ms, Some(picked(candidate.endpoint(), now_ms)))
+        } else {
+            (0, None)
+        };
+        Self {
             measurements: candidate.measurements().clone(),
             started_ns,
             timeout_ns: candidate.timeout_ns(),
-            started_ms: 0,
-            token: None,
+            started_ms,
+            token,
             open: true,
-        };
-        if candidate.feeds_adaptive() {
-            ticket.started_ms = clock.wall_ms();
-            ticket.token = Some(picked(candidate.endpoint(), ticket.started_ms));
         }
-        ticket
     }
 
     /// Whom the attempt goes to.

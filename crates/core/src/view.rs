@@ -11,6 +11,7 @@ use crate::candidates::{Candidate, Candidates};
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError, Place};
 use crate::endpoint::{Endpoint, Service};
+use crate::listed::{Walk, entries, listed};
 use crate::methods::MethodId;
 use crate::outcome::{Failure, FailureKind};
 use crate::plan::Plan;
@@ -27,6 +28,10 @@ pub struct Entry {
 }
 
 impl Entry {
+    pub(crate) fn new(endpoint: Arc<Endpoint>, url: Arc<Url>) -> Self {
+        Self { endpoint, url }
+    }
+
     /// Who.
     pub fn endpoint(&self) -> &Arc<Endpoint> {
         &self.endpoint
@@ -85,13 +90,8 @@ impl View {
     /// A value that the user set and that cannot be used. The view in force is untouched.
     pub fn build(build: &Build<'_>) -> Result<View, ConfigError> {
         let urls = listed(build.list);
-        let entries: Arc<[Entry]> = urls
-            .iter()
-            .map(|url| Entry {
-                endpoint: build.service.endpoint(&url.protocol, &url.address()),
-                url: url.clone(),
-            })
-            .collect();
+        let previous = build.previous.map(View::entries).unwrap_or_default();
+        let entries = entries(&urls, build.service, previous);
         let mut routers = Vec::new();
         for kind in ROUTERS {
             if let Some(router) = kind.compile(&entries, build.config)? {
@@ -239,21 +239,7 @@ impl View {
         rng: &mut dyn Rng,
         clock: &dyn Clock,
     ) -> Result<&'v Candidate, Failure> {
-        self.choose_from(self.candidates(call, clock), call, tried, rng, clock)
-    }
-
-    /// The same among candidates that this view gave for such a call before.
-    ///
-    /// # Errors
-    /// Nobody is left, or a keyed strategy got no key.
-    pub fn choose_from<'c>(
-        &self,
-        candidates: &'c Candidates,
-        call: &Call<'_>,
-        tried: &Tried,
-        rng: &mut dyn Rng,
-        clock: &dyn Clock,
-    ) -> Result<&'c Candidate, Failure> {
+        let candidates = self.candidates(call, clock);
         let key = if candidates.is_keyed() { candidates.key_hash(call.key)? } else { None };
         let position = candidates.choose(key, tried, self.health_changed(), rng, clock);
         match position.and_then(|p| candidates.all().get(p)) {
@@ -367,14 +353,17 @@ impl View {
             let plan = self.plan(method).clone();
             let keep_total = plan.strategy.about().counts_total;
             let (now_ms, now_ns) = (clock.wall_ms(), clock.nanos());
-            let candidate = |position: &u32| {
+            let mut walk = Walk::new(previous.map(Candidates::all).unwrap_or_default());
+            let mut candidate = |position: &u32| {
                 let entry = self.entries.get(*position as usize)?;
                 let (endpoint, listed) = (&entry.endpoint, self.entries.len());
-                let measurements =
-                    self.service.measurements(endpoint, method, listed, keep_total, now_ns);
+                let measurements = match walk.find(|c| Arc::ptr_eq(c.endpoint(), endpoint)) {
+                    Some(before) => before.measurements().clone(),
+                    None => self.service.measurements(endpoint, method, listed, keep_total, now_ns),
+                };
                 Some(Candidate::new(&plan, &entry.url, measurements, now_ms))
             };
-            let all: Vec<Candidate> = route.kept.iter().filter_map(candidate).collect();
+            let all: Vec<Candidate> = route.kept.iter().filter_map(&mut candidate).collect();
             let left_out = route.left_out.iter().filter_map(candidate).collect();
             let ready = Candidates::prepare(plan.clone(), all, previous, &route.shared, now_ms)
                 .leaving_out(left_out);
@@ -422,31 +411,4 @@ impl View {
 fn untagged(routers: &[(&'static str, Box<dyn Router>)], routes: &Routes) -> Option<usize> {
     let branches: Option<Vec<usize>> = routers.iter().map(|(_, r)| r.untagged()).collect();
     Some(routes.number(branches?.into_iter()))
-}
-
-/// The list without disabled providers and without repetitions: the first place counts, and the
-/// last parameters.
-fn listed(list: &[Arc<Url>]) -> Vec<Arc<Url>> {
-    let mut urls: Vec<Arc<Url>> = Vec::with_capacity(list.len());
-    let mut places: HashMap<(String, String), usize> = HashMap::with_capacity(list.len());
-    for url in list.iter().filter(|url| is_enabled(url)) {
-        let identity = (url.protocol.clone(), url.address());
-        match places.get(&identity).and_then(|place| urls.get_mut(*place)) {
-            Some(earlier) => *earlier = url.clone(),
-            None => {
-                places.insert(identity, urls.len());
-                urls.push(url.clone());
-            }
-        }
-    }
-    urls
-}
-
-/// `disabled` decides; `enabled` is read only where it is absent.
-fn is_enabled(url: &Url) -> bool {
-    let says = |key| url.param(key).map(|v| v.eq_ignore_ascii_case("true"));
-    match says("disabled") {
-        Some(disabled) => !disabled,
-        None => says("enabled").unwrap_or(true),
-    }
 }

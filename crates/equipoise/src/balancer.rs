@@ -311,7 +311,7 @@ impl Local {
         let candidate = match self.at_hand(call, &UNTRIED) {
             Some(place) => {
                 let Self { view, ready, rng, .. } = self;
-                choose_at_hand(view, ready.get(place), call, &UNTRIED, rng, &moment)?
+                choose_at_hand(view, ready.get(place), call, rng, &moment)?
             }
             None => self.choose_on_view(call, &UNTRIED)?,
         };
@@ -329,7 +329,7 @@ impl Local {
         match self.at_hand(call, tried) {
             Some(place) => {
                 let Self { view, ready, rng, inner, .. } = self;
-                choose_at_hand(view, ready.get(place), call, tried, rng, &inner.clock)
+                choose_at_hand(view, ready.get(place), call, rng, &inner.clock)
             }
             None => self.choose_on_view(call, tried),
         }
@@ -396,14 +396,32 @@ fn choose_at_hand<'r>(
     view: &View,
     ready: Option<&'r Option<Arc<Candidates>>>,
     call: &Call<'_>,
-    tried: &Tried,
     rng: &mut OwnRng,
     clock: &dyn Clock,
 ) -> Result<&'r Candidate, Failure> {
     let Some(Some(ready)) = ready else { return Err(view.no_provider(call)) };
-    match ready.choose_simply(rng, clock) {
-        Ok(position) => ready.all().get(position).ok_or_else(|| view.no_provider(call)),
-        Err(clock) => view.choose_from(ready, call, tried, rng, &clock),
+    let position = match ready.choose_on_the_spot(rng) {
+        None => choose_by_call(ready, call, rng, clock)?,
+        chosen => chosen,
+    };
+    match position.and_then(|position| ready.all().get(position)) {
+        Some(candidate) => Ok(candidate),
+        None => Err(view.no_provider(call)),
+    }
+}
+
+/// The strategies that take longer than a call, so that each place that picks stays small.
+#[inline(never)]
+fn choose_by_call(
+    ready: &Candidates,
+    call: &Call<'_>,
+    rng: &mut OwnRng,
+    clock: &dyn Clock,
+) -> Result<Option<usize>, Failure> {
+    match ready.choose_simply(call.key, rng, clock) {
+        Ok(position) => Ok(Some(position)),
+        // Nobody was tried and everybody is available, or it would not be at hand.
+        Err(clock) => Ok(ready.choose(ready.key_hash(call.key)?, &UNTRIED, false, rng, &clock)),
     }
 }
 

@@ -33,7 +33,7 @@
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
-use super::{About, Ask, Picker, Prepare, Strategy};
+use super::{About, Ask, Picker, Prepare, Shortcut, Strategy};
 use crate::hash::ring::Ring;
 
 /// The row.
@@ -97,6 +97,10 @@ impl Picker for ConsistentHashPicker {
             return self.ring.ring.owner(hash);
         }
         self.ring.ring.walk(hash, |position| ask.admits(position))
+    }
+
+    fn shortcut(&self) -> Option<Shortcut> {
+        Some(Shortcut::owner(self.ring.clone()))
     }
 
     fn expected_share(&self, position: usize) -> Option<f64> {

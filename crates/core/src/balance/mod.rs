@@ -30,6 +30,7 @@ use crate::plan::Plan;
 use crate::rng::Rng;
 
 pub use shortcut::Shortcut;
+pub(crate) use shortcut::Spot;
 
 /// Every strategy we ship.
 #[rustfmt::skip] // one row, one line: a new strategy is a one-line diff here

@@ -5,12 +5,15 @@
 use std::sync::Arc;
 
 use super::alias::Alias;
+use super::consistent_hash::SharedRing;
 use super::cycle::Rotation;
 use super::least_active::Minimum;
 use super::p2c::TwoByActive;
 use super::peak_ewma::TwoByLatency;
 use super::shortest_response::Soonest;
+use crate::call::Key;
 use crate::clock::{Clock, OneReading};
+use crate::hash::key::hash_of_key;
 use crate::rng::Rng;
 
 /// What a picker does while everybody is admitted.
@@ -25,6 +28,25 @@ enum Way {
     TwoTimed(Arc<TwoByLatency>),
     Fewest(Arc<Minimum>),
     Soonest(Arc<Soonest>),
+    Owner(Arc<SharedRing>),
+}
+
+/// The ways that take no longer than a call: decided wherever a call chooses.
+pub(crate) enum Spot {
+    Draw(Arc<Alias>),
+    Turn(Arc<Rotation>),
+    None,
+}
+
+impl Spot {
+    #[inline(always)]
+    pub(crate) fn take(&self, rng: &mut dyn Rng) -> Option<usize> {
+        match self {
+            Spot::Draw(alias) => Some(alias.draw(rng.next_u64())),
+            Spot::Turn(rotation) => Some(rotation.next()),
+            Spot::None => None,
+        }
+    }
 }
 
 impl Shortcut {
@@ -46,6 +68,10 @@ impl Shortcut {
         Self(Way::TwoTimed(two))
     }
 
+    pub(super) fn owner(ring: Arc<SharedRing>) -> Self {
+        Self(Way::Owner(ring))
+    }
+
     pub(super) fn soonest(soonest: Arc<Soonest>) -> Self {
         Self(Way::Soonest(soonest))
     }
@@ -54,11 +80,21 @@ impl Shortcut {
         Self(Way::Fewest(minimum))
     }
 
+    /// The part that is worth taking without a call, if it is one.
+    pub(crate) fn spot(&self) -> Spot {
+        match &self.0 {
+            Way::Draw(alias) => Spot::Draw(alias.clone()),
+            Way::Turn(rotation) => Spot::Turn(rotation.clone()),
+            _ => Spot::None,
+        }
+    }
+
     /// The position of the one that serves. Where the picker must be asked after all, the clock
     /// for that, since one pick reads it once.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn take<'c>(
         &self,
+        key: Key<'_>,
         rng: &mut dyn Rng,
         clock: &'c dyn Clock,
     ) -> Result<usize, OneReading<'c>> {
@@ -78,6 +114,14 @@ impl Shortcut {
                 two.take(pair, coin, now_ns).ok_or_else(|| OneReading::at(clock, now_ns))
             }
             Way::Fewest(minimum) => minimum.least_active(rng.next_u64()).ok_or_else(unread),
+            Way::Owner(ring) => {
+                let hash = match key {
+                    Key::Hashed(hash) => hash,
+                    Key::Text(text) => hash_of_key(text),
+                    Key::Missing | Key::Arguments(_) => return Err(unread()),
+                };
+                ring.ring.owner(hash).ok_or_else(unread)
+            }
             Way::Soonest(soonest) => {
                 let now_ns = clock.nanos();
                 let chosen = soonest.take(rng.next_u64(), now_ns);

@@ -10,7 +10,8 @@
 //! `leastactive` takes a member whose count is least, `shortestresponse` one whose estimate is: its
 //! mean response time x (count + 1). Among equals one is drawn by weight, without bias. Alone on one
 //! thread the least is exact. While other threads start and finish attempts, the one taken has at
-//! most one attempt more than the least at some moment of the pick.
+//! most one attempt more than the least at some moment of the pick; only where several attempts end
+//! at one endpoint within nanoseconds, and one begins there too, can it be one more for each.
 //!
 //! # The index
 //!
@@ -30,7 +31,7 @@
 //! Raising and lowering meet in a node, under the protocol told there: a bound is raised only to
 //! what was seen below it while nothing below fell. A finish looks at the bounds twice: before it
 //! lowers the count, so that no pick overlooks more than one finished attempt, and after, since
-//! somebody may have raised them in between. What can be overlooked is told by the model tests.
+//! somebody may have raised them in between.
 //!
 //! # Cost
 //!
@@ -42,7 +43,7 @@
 //!
 //! A count per slot, a mean response time per slot once [`Board::set_average`] or a pick by
 //! estimate asks for it, and an eighth of a count or a fifteenth of a mean for the index. It never
-//! shrinks: at most twice the slots that were in use at one time.
+//! shrinks: at most twice the slots that were in use at one time, or that were asked for.
 
 mod block;
 mod limit;

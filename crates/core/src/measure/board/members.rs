@@ -42,6 +42,7 @@ pub(crate) struct Members {
 impl Members {
     /// Slots of different candidates, and as many weights.
     pub(crate) fn new(slots: &[SlotId], weights: &[u32]) -> Self {
+        debug_assert_eq!(slots.len(), weights.len());
         let by_weight = Alias::new(weights.iter().copied());
         let equal = by_weight.is_uniform();
         let span = slots.iter().map(|slot| slot.0 as usize + 1).max().unwrap_or(0);

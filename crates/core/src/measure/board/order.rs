@@ -132,10 +132,12 @@ impl Estimate<'_> {
     fn keys(&self, group: usize) -> [u64; FAN] {
         let (counts, averages) = (chunk(self.counts, group), chunk(self.averages, group));
         let mean = self.mean.load(Ordering::SeqCst);
-        std::array::from_fn(|lane| {
-            let average = averages[lane].load(Ordering::SeqCst);
-            estimate(average, counts[lane].load(Ordering::SeqCst), mean)
-        })
+        let mut keys = [NOTHING; FAN];
+        for ((key, count), average) in keys.iter_mut().zip(counts).zip(averages) {
+            let average = average.load(Ordering::SeqCst);
+            *key = estimate(average, count.load(Ordering::SeqCst), mean);
+        }
+        keys
     }
 }
 
