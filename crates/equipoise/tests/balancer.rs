@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)] // also in what the tests share
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier};
 
 use equipoise::core::clock::ManualClock;
 use equipoise::core::rng::SharedSeededRng;
@@ -145,17 +145,23 @@ fn threads_pick_while_the_list_changes() {
     for row in equipoise::STRATEGIES {
         let name = row.about().name;
         let balancer = Balancer::new(name, ["a:1", "b:1", "c:1"]).unwrap();
-        let stop = AtomicBool::new(false);
+        let (stop, picking) = (AtomicBool::new(false), Barrier::new(3));
         std::thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| {
                     let mut local = balancer.local();
-                    while !stop.load(Ordering::Relaxed) {
+                    let mut pick = || {
                         let ticket = local.pick(&Call::new("m").key("k")).unwrap();
                         ticket.finish(Outcome::Success);
+                    };
+                    pick();
+                    picking.wait();
+                    while !stop.load(Ordering::Relaxed) {
+                        pick();
                     }
                 });
             }
+            picking.wait();
             for round in 0..200 {
                 let list =
                     if round % 2 == 0 { &["a:1", "b:1"][..] } else { &["a:1", "b:1", "c:1"] };

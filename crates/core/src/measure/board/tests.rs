@@ -291,6 +291,25 @@ fn ties_are_drawn_by_weight() {
 }
 
 #[test]
+fn ties_among_thousands_are_drawn_by_weight() {
+    for by in [By::Active, By::Estimate] {
+        // More and fewer ties than make drawing worth while.
+        for part in [25, 400] {
+            let tied = |i: usize| i % part == 3;
+            let (board, slots) = board(6000, |i| if tied(i) { 1 } else { 2 });
+            for slot in &slots {
+                board.set_average(*slot, Some(1000));
+            }
+            let weights: Vec<_> = (0..6000).map(|i| [1, 2, 3, 5, 10][i / part % 5]).collect();
+            let members = Members::new(&slots, &weights);
+            let share = |i: usize| if tied(i) { f64::from(weights[i]) } else { 0.0 };
+            let shares: Vec<_> = (0..6000).map(share).collect();
+            assert_fair(by, &board, &members, &shares, None);
+        }
+    }
+}
+
+#[test]
 fn ties_of_a_part_and_of_the_admitted_are_drawn_by_weight() {
     for by in [By::Active, By::Estimate] {
         for (n, every) in [(200, 2), (200, 5), (400, 9), (90, 2)] {
