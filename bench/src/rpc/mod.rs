@@ -7,6 +7,7 @@ mod load;
 mod ours;
 mod peers;
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -44,13 +45,13 @@ const IN_FLIGHT: [usize; 3] = [1, 16, 64];
 /// One way from a caller to a server.
 struct Path {
     name: &'static str,
-    /// Index of the path without a balancer over as many connections, to compare with.
-    plain: Option<usize>,
+    /// The path without a balancer over as many connections, to compare with.
+    plain: Option<&'static str>,
     echo: Box<dyn Echo>,
 }
 
 impl Path {
-    fn new(name: &'static str, plain: Option<usize>, echo: impl Echo) -> Self {
+    fn new(name: &'static str, plain: Option<&'static str>, echo: impl Echo) -> Self {
         Self { name, plain, echo: Box::new(echo) }
     }
 }
@@ -69,7 +70,9 @@ pub(crate) fn run(options: &Options) {
         .build()
         .expect("a runtime");
     runtime.block_on(async {
-        let paths = paths().await;
+        let (tonics, tris) = (peers::serve(SERVERS).await, ours::serve(SERVERS).await);
+        let mut paths = paths(&tonics, &tris.addresses).await;
+        paths.retain(|path| options.wants("", path.name));
         let mut taken: Vec<[Vec<Taken>; 3]> = paths.iter().map(|_| Default::default()).collect();
         for path in &paths {
             load::drive(&*path.echo, 16, length / 2).await;
@@ -88,46 +91,27 @@ pub(crate) fn run(options: &Options) {
     std::process::exit(0);
 }
 
-async fn paths() -> Vec<Path> {
-    let (tonics, tris) = (peers::serve(SERVERS).await, ours::serve(SERVERS).await);
-    let one = std::slice::from_ref;
+async fn paths(tonics: &[SocketAddr], tris: &[SocketAddr]) -> Vec<Path> {
+    let (tonic, tri) = (&tonics[..1], &tris[..1]);
+    let consumed = |name, plain, addresses: &[SocketAddr], strategy| {
+        Path::new(name, plain, ours::Consumed::new(addresses, strategy))
+    };
+    const TONICS: &str = "tonic, 10 channels by a counter";
+    const ONE: &str = "tri, one connection";
+    const TRIS: &str = "tri, 10 connections by a counter";
     vec![
         Path::new("bare TCP, a connection per caller", None, bare::Bare::serve().await),
-        Path::new("tonic, one channel", None, peers::Plain::connect(one(&tonics[0])).await),
-        Path::new("tonic, 10 channels by a counter", None, peers::Plain::connect(&tonics).await),
-        Path::new("tonic, Channel::balance_list over 10", Some(2), peers::Listed::new(&tonics)),
-        Path::new("tower p2c in a Buffer over 10", Some(2), peers::P2c::connect(&tonics).await),
-        Path::new("tri, one connection", None, ours::Plain::connect(one(&tris.addresses[0])).await),
-        Path::new(
-            "tri, 10 connections by a counter",
-            None,
-            ours::Plain::connect(&tris.addresses).await,
-        ),
-        Path::new(
-            "tri consumer over 1",
-            Some(5),
-            ours::Consumed::new(one(&tris.addresses[0]), "p2c"),
-        ),
-        Path::new(
-            "tri consumer over 10, random",
-            Some(6),
-            ours::Consumed::new(&tris.addresses, "random"),
-        ),
-        Path::new(
-            "tri consumer over 10, p2c",
-            Some(6),
-            ours::Consumed::new(&tris.addresses, "p2c"),
-        ),
-        Path::new(
-            "tri consumer over 10, leastactive",
-            Some(6),
-            ours::Consumed::new(&tris.addresses, "leastactive"),
-        ),
-        Path::new(
-            "tri consumer over 10, p2c, tonic's servers",
-            None,
-            ours::Consumed::new(&tonics, "p2c").keeping(tris.running),
-        ),
+        Path::new("tonic, one channel", None, peers::Plain::connect(tonic).await),
+        Path::new(TONICS, None, peers::Plain::connect(tonics).await),
+        Path::new("tonic, balance_list over 10", Some(TONICS), peers::Listed::new(tonics)),
+        Path::new("tower p2c in a Buffer over 10", Some(TONICS), peers::P2c::connect(tonics).await),
+        Path::new(ONE, None, ours::Plain::connect(tri).await),
+        Path::new(TRIS, None, ours::Plain::connect(tris).await),
+        consumed("tri consumer over 1", Some(ONE), tri, "random"),
+        consumed("tri consumer over 10, random", Some(TRIS), tris, "random"),
+        consumed("tri consumer over 10, leastactive", Some(TRIS), tris, "leastactive"),
+        consumed("tri consumer over 10, p2c", Some(TRIS), tris, "p2c"),
+        consumed("tri consumer over 10, leastactive, tonic's servers", None, tonics, "leastactive"),
     ]
 }
 
@@ -147,7 +131,8 @@ fn print(paths: &[Path], taken: &[[Vec<Taken>; 3]]) {
             cells.push(short(middle(rounds, |t| t.p50_us)));
             cells.push(short(middle(rounds, |t| t.p99_us)));
             // Of the same round, so that whatever slowed it down slowed both.
-            let ratios = path.plain.map(|plain| {
+            let plain = path.plain.and_then(|name| paths.iter().position(|p| p.name == name));
+            let ratios = plain.map(|plain| {
                 let pairs = rounds.iter().zip(&taken[plain][level]);
                 pairs.map(|(own, plain)| own.per_second / plain.per_second).collect::<Vec<_>>()
             });

@@ -21,7 +21,7 @@ use crate::alloc;
 /// Servers that run as long as this is kept.
 pub(super) struct Servers {
     pub(super) addresses: Vec<SocketAddr>,
-    pub(super) running: Vec<RunningServer>,
+    running: Vec<RunningServer>,
 }
 
 /// Starts servers that send back what they get, decoded and encoded in between as tonic does.
@@ -90,10 +90,7 @@ impl Echo for Plain {
 }
 
 /// Our consumer.
-pub(super) struct Consumed {
-    consumer: Consumer,
-    _servers: Vec<RunningServer>,
-}
+pub(super) struct Consumed(Consumer);
 
 impl Consumed {
     pub(super) fn new(addresses: &[SocketAddr], strategy: &str) -> Self {
@@ -103,19 +100,13 @@ impl Consumed {
             .timeout(TIMEOUT)
             .build()
             .expect("a usable configuration");
-        Self { consumer, _servers: Vec::new() }
-    }
-
-    /// Keeps servers running.
-    pub(super) fn keeping(mut self, servers: Vec<RunningServer>) -> Self {
-        self._servers = servers;
-        self
+        Self(consumer)
     }
 }
 
 impl Echo for Consumed {
     fn caller(&self, end: Instant) -> Future<Vec<f64>> {
-        let consumer = self.consumer.clone();
+        let consumer = self.0.clone();
         let message = Payload::new();
         Box::pin(until(end, move || {
             let (call, message) = (consumer.call(METHOD), message.clone());
