@@ -1,5 +1,5 @@
 //! One call, put together by the caller: what it is routed and hashed by, how long it may take, and
-//! its arguments as a protobuf message, as JSON or as bytes.
+//! its arguments as a protobuf message, as JSON, as Java values or as bytes.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use equipoise_core::attachments::Attachments;
 use equipoise_core::call::{Call, Method};
 use equipoise_core::hash::key::Argument;
 use equipoise_core::outcome::{Failure, FailureKind};
-use equipoise_core::port::{BodyFormat, Reply, Request};
+use equipoise_core::port::{Arguments, Body, Reply, Request};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
@@ -31,6 +31,8 @@ pub struct CallBuilder {
     timeout: Option<Duration>,
     deadline: Option<Duration>,
     retries: Option<i64>,
+    types: Option<Arc<str>>,
+    one_way: bool,
     attachments: Attachments,
 }
 
@@ -46,6 +48,8 @@ impl CallBuilder {
             timeout: None,
             deadline: None,
             retries: None,
+            types: None,
+            one_way: false,
         }
     }
 
@@ -92,6 +96,20 @@ impl CallBuilder {
         self
     }
 
+    /// Java types of the parameters of a call with JSON arguments, in source form and separated by
+    /// commas (`java.lang.String,int`). Needed where a method has overloads; protocols whose calls
+    /// carry no types do not look at it.
+    pub fn types(mut self, types: impl Into<Arc<str>>) -> Self {
+        self.types = Some(types.into());
+        self
+    }
+
+    /// Does not wait for an answer: the call ends when it is sent, with an empty reply.
+    pub fn one_way(mut self) -> Self {
+        self.one_way = true;
+        self
+    }
+
     /// An attachment that travels.
     pub fn attachment(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
         self.attachments.set(key, value);
@@ -112,7 +130,7 @@ impl CallBuilder {
         self,
         message: &impl prost::Message,
     ) -> Result<R, CallError> {
-        let flow = self.flow(BodyFormat::Protobuf, Bytes::from(message.encode_to_vec()))?;
+        let flow = self.flow(Body::Protobuf(Bytes::from(message.encode_to_vec())))?;
         let reply = run(flow.clone()).await?;
         R::decode(reply.body).map_err(|e| unreadable(&flow, &e))
     }
@@ -128,12 +146,12 @@ impl CallBuilder {
         let body = match serde_json::to_vec(arguments) {
             Ok(body) => Bytes::from(body),
             Err(e) => {
-                let flow = self.flow(BodyFormat::Json, Bytes::new())?;
+                let flow = self.flow(Body::Json(Bytes::new()))?;
                 let reason = format!("the arguments cannot be written: {e}");
                 return Err(flow.error(Failure::not_sent(FailureKind::Serialization, reason)));
             }
         };
-        let flow = self.flow(BodyFormat::Json, body)?;
+        let flow = self.flow(Body::Json(body))?;
         let reply = run(flow.clone()).await?;
         serde_json::from_slice(&reply.body).map_err(|e| unreadable(&flow, &e))
     }
@@ -142,11 +160,20 @@ impl CallBuilder {
     ///
     /// # Errors
     /// The call got no answer.
-    pub async fn raw(self, format: BodyFormat, body: impl Into<Bytes>) -> Result<Reply, CallError> {
-        run(self.flow(format, body.into())?).await
+    pub async fn raw(self, body: Body) -> Result<Reply, CallError> {
+        run(self.flow(body)?).await
     }
 
-    fn flow(self, format: BodyFormat, body: Bytes) -> Result<Arc<Flow>, CallError> {
+    /// Sends Java values; the reply's body is one Hessian value. An exception that the method threw
+    /// is in [`CallError::failure`].
+    ///
+    /// # Errors
+    /// The call got no answer, or an exception.
+    pub async fn java(self, arguments: Arc<dyn Arguments>) -> Result<Reply, CallError> {
+        self.raw(Body::Java(arguments)).await
+    }
+
+    fn flow(self, body: Body) -> Result<Arc<Flow>, CallError> {
         let view = self.shared.view.load();
         let method = view.method(Method::Name(&self.method));
         let mut call = Call::of(method);
@@ -162,8 +189,9 @@ impl CallBuilder {
         let request = Request {
             service: view.service().key.clone(),
             method: self.method,
-            format,
             body,
+            types: self.types,
+            one_way: self.one_way,
             attachments,
             timeout: None,
         };

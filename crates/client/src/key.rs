@@ -1,11 +1,11 @@
-//! The key of a call: what the caller gave, else what is in a JSON body. There the elements of a
+//! The key of a call: what the caller gave, else the arguments of a Java call or what is in a JSON body. There the elements of a
 //! top-level array are the arguments, any other value is argument 0; numbers keep Java's text forms.
 
 use equipoise_core::call::Key;
 use equipoise_core::candidates::Candidates;
 use equipoise_core::hash::key::Argument;
 use equipoise_core::outcome::Failure;
-use equipoise_core::port::{BodyFormat, Request};
+use equipoise_core::port::{Body, Request};
 use serde_json::Value;
 
 /// What the caller gave.
@@ -33,8 +33,11 @@ impl OwnKey {
             OwnKey::Text(text) => candidates.key_hash(Key::Text(text)),
             OwnKey::Arguments(all) => candidates.key_hash(Key::Arguments(all)),
             OwnKey::Missing => {
-                let json = Some(request).filter(|r| r.format == BodyFormat::Json);
-                let all = json.and_then(|r| json_arguments(&r.body));
+                let all = match &request.body {
+                    Body::Json(body) => json_arguments(body),
+                    Body::Java(arguments) => Some(arguments.hashed()),
+                    Body::Protobuf(_) => None,
+                };
                 candidates.key_hash(all.as_deref().map_or(Key::Missing, Key::Arguments))
             }
         }

@@ -127,6 +127,15 @@ impl Outcome {
     pub const TIMEOUT: Outcome = Outcome::Failure(FailureKind::Timeout);
 }
 
+/// An exception that the provider's method threw, as it travelled.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Exception {
+    /// Name of its Java class.
+    pub class: String,
+    /// The object: one Hessian value in a stream of its own.
+    pub body: bytes::Bytes,
+}
+
 /// Why an attempt gave no answer.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{kind}: {message}")]
@@ -141,6 +150,8 @@ pub struct Failure {
     pub message: String,
     /// What the provider attached to its error (response trailers).
     pub attachments: Attachments,
+    /// The exception that the provider's method threw, where it travelled as an object.
+    pub exception: Option<Box<Exception>>,
 }
 
 impl Failure {
@@ -152,6 +163,7 @@ impl Failure {
             status: None,
             message: message.into(),
             attachments: Attachments::new(),
+            exception: None,
         }
     }
 

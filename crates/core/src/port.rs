@@ -11,6 +11,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::attachments::Attachments;
+use crate::hash::key::Argument;
 use crate::outcome::Failure;
 use crate::service::ServiceKey;
 use crate::url::Url;
@@ -18,13 +19,72 @@ use crate::url::Url;
 /// A boxed future, so that the doors can be trait objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What form the bytes of a body have.
+/// What form a body has.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Hash)]
 pub enum BodyFormat {
     /// One encoded protobuf message.
     Protobuf,
     /// One JSON document; a top-level array is the list of arguments.
     Json,
+    /// Java values, encoded as Hessian 2.
+    Java,
+}
+
+/// What a request carries.
+#[derive(Clone, Debug)]
+pub enum Body {
+    /// One encoded protobuf message.
+    Protobuf(Bytes),
+    /// One JSON document; a top-level array is the list of arguments.
+    Json(Bytes),
+    /// Arguments of a Java method.
+    Java(Arc<dyn Arguments>),
+}
+
+impl Body {
+    /// One encoded protobuf message.
+    pub fn protobuf(message: impl Into<Bytes>) -> Self {
+        Body::Protobuf(message.into())
+    }
+
+    /// One JSON document.
+    pub fn json(document: impl Into<Bytes>) -> Self {
+        Body::Json(document.into())
+    }
+
+    /// Its form.
+    pub fn format(&self) -> BodyFormat {
+        match self {
+            Body::Protobuf(_) => BodyFormat::Protobuf,
+            Body::Json(_) => BodyFormat::Json,
+            Body::Java(_) => BodyFormat::Java,
+        }
+    }
+}
+
+/// Arguments of a Java method. Protocols put values on the wire in different ways, and which
+/// protocol an attempt takes is known only when its endpoint is, so the encoding is asked for then.
+/// An implementation should encode at most once per form, because every attempt asks.
+pub trait Arguments: Send + Sync + fmt::Debug + 'static {
+    /// The parameter types in the notation of the JVM, without separator and parentheses:
+    /// `Ljava/lang/String;I`.
+    fn descriptor(&self) -> &str;
+
+    /// All values one after the other in one Hessian stream, whose tables they share.
+    ///
+    /// # Errors
+    /// A value cannot be encoded; not sent, by definition.
+    fn joined(&self) -> Result<Bytes, Failure>;
+
+    /// Each value in a Hessian stream of its own.
+    ///
+    /// # Errors
+    /// A value cannot be encoded; not sent, by definition.
+    fn each(&self) -> Result<Vec<Bytes>, Failure>;
+
+    /// What `hash.arguments` selects from. Asked only where the strategy needs a key and the caller
+    /// gave none.
+    fn hashed(&self) -> Vec<Argument>;
 }
 
 /// One request, as a protocol needs it. Cheap to clone; each attempt owns its copy.
@@ -34,10 +94,14 @@ pub struct Request {
     pub service: Arc<ServiceKey>,
     /// Method name, case-sensitive.
     pub method: Arc<str>,
-    /// Form of `body`.
-    pub format: BodyFormat,
     /// The arguments.
-    pub body: Bytes,
+    pub body: Body,
+    /// Java types of the parameters of a JSON call, in source form and separated by commas:
+    /// `java.lang.String,int`. `None` when the caller did not say.
+    pub types: Option<Arc<str>>,
+    /// Whether nobody waits for the answer. A protocol that cannot say so to the provider throws
+    /// the answer away; the reply is then empty.
+    pub one_way: bool,
     /// Metadata that travels.
     pub attachments: Attachments,
     /// Time this attempt has, counted from `send`. The caller enforces it by dropping the future;
@@ -48,7 +112,8 @@ pub struct Request {
 /// An answer.
 #[derive(Clone, Debug)]
 pub struct Reply {
-    /// The result, in the format of the request.
+    /// The result, in the format of the request; of a Java call one Hessian value in a stream of
+    /// its own.
     pub body: Bytes,
     /// Metadata of the response, headers and trailers together.
     pub attachments: Attachments,

@@ -41,7 +41,7 @@ pub use equipoise_client as client;
 #[cfg(feature = "client")]
 pub use equipoise_client::{BuildError, CallError, Consumer, ConsumerBuilder};
 #[cfg(feature = "client")]
-pub use equipoise_core::port::{BodyFormat, Reply};
+pub use equipoise_core::port::{Arguments, Body, BodyFormat, Reply};
 #[cfg(feature = "tri")]
 pub use equipoise_protocol as protocol;
 

@@ -4,13 +4,29 @@
 //! knows a directory, a strategy or a policy: what the crate offers the rest of the house is the
 //! [`Protocol`] door of `core`, and servers for programs that provide a service.
 
+pub mod java;
+mod load;
+mod server;
+mod status;
+#[cfg(feature = "tls")]
+pub mod tls;
+mod transport;
 pub mod tri;
 
 use std::sync::Arc;
 
 use equipoise_core::port::Protocol;
 
-pub use tri::{CallContext, Handler, LoadSource, RunningServer, Server, Status, SystemLoad, Tri};
+pub use load::{LoadSource, SystemLoad};
+pub use server::{BindError, CallContext, Handler, RunningServer, Server};
+pub use status::{Status, code};
+pub use tri::{Health, Tri};
+
+/// Largest message in bytes, both ways, unless an option says otherwise (Dubbo's payload limit).
+pub const MAX_MESSAGE_BYTES: usize = 8 * 1024 * 1024;
+
+/// Largest header block in bytes, counted as HTTP/2 does, unless an option says otherwise.
+pub const MAX_HEADER_BYTES: u32 = 32 * 1024;
 
 /// One wire protocol: its names, and how a client of it is made.
 #[derive(Debug)]
@@ -42,13 +58,16 @@ pub fn lookup(name: &str) -> Option<&'static Row> {
 mod tests {
     use super::*;
 
+    /// What is here for all protocols.
+    const SHARED: &[&str] = &["java", "lib", "load", "server", "status", "tls", "transport"];
+
     #[test]
     fn every_file_has_a_row_and_every_row_a_file() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
         let mut files: Vec<String> = std::fs::read_dir(folder)
             .unwrap()
             .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
-            .filter(|name| name != "lib")
+            .filter(|name| !SHARED.contains(&name.as_str()))
             .collect();
         files.sort_unstable();
         let mut rows: Vec<&str> = PROTOCOLS.iter().map(|row| row.scheme).collect();

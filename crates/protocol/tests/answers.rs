@@ -7,11 +7,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use common::{against, framed, json, request, spawn, status, within};
-use equipoise_core::attachments::AttachmentValue;
 use equipoise_core::outcome::{Failure, FailureKind};
 use equipoise_core::port::{Reply, Request};
 use equipoise_protocol::Tri;
-use equipoise_protocol::tri::{EXCEPTION_BODY, EXCEPTION_CODE, code};
+use equipoise_protocol::code;
 use h2::server::SendResponse;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use tokio::sync::oneshot;
@@ -248,12 +247,8 @@ async fn an_exception_is_a_business_failure_that_carries_it() {
     .await
     .unwrap_err();
     assert_eq!((failure.kind, status(&failure)), (FailureKind::Business, 3));
-    assert_eq!(failure.attachments.text(EXCEPTION_CODE), Some("3"));
     assert_eq!(failure.attachments.text("x"), Some("y"));
-    assert_eq!(
-        failure.attachments.value(EXCEPTION_BODY),
-        Some(&AttachmentValue::Binary(Bytes::from_static(b"exception")))
-    );
+    assert_eq!(failure.exception.unwrap().body, "exception");
     let reply = grpc(Answer {
         http: 200,
         headers: &[("content-type", "application/grpc"), ("tri-exception-code", "0")],

@@ -11,7 +11,7 @@ use common::{connect, framed, request, serve, status};
 use equipoise_core::port::Request;
 use equipoise_core::service::ServiceKey;
 use equipoise_protocol::Server;
-use equipoise_protocol::tri::{BindError, code};
+use equipoise_protocol::{BindError, code};
 use h2::client::SendRequest;
 use h2::{RecvStream, SendStream};
 use http::HeaderMap;

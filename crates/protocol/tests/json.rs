@@ -8,7 +8,7 @@ use std::time::Duration;
 use common::{Seen, connect, json, serve, status, with, within};
 use equipoise_core::attachments::AttachmentValue;
 use equipoise_core::outcome::{FailureKind, Sent};
-use equipoise_protocol::tri::code;
+use equipoise_protocol::code;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 

@@ -14,7 +14,7 @@ use common::{
 use equipoise_core::outcome::{FailureKind, Sent};
 use equipoise_core::port::Protocol;
 use equipoise_protocol::Tri;
-use equipoise_protocol::tri::code;
+use equipoise_protocol::code;
 use http::{HeaderMap, HeaderValue, Response};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};

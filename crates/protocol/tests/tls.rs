@@ -9,7 +9,7 @@ use equipoise_core::outcome::{FailureKind, Sent};
 use equipoise_core::port::Protocol;
 use equipoise_core::url::Url;
 use equipoise_protocol::Tri;
-use equipoise_protocol::tri::tls::{ClientTls, Identity, ServerTls, TlsError};
+use equipoise_protocol::tls::{ClientTls, Identity, ServerTls, TlsError};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use tokio::net::TcpListener;
 
@@ -121,7 +121,7 @@ async fn a_peer_that_does_not_agree_to_http2_is_no_connection() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let target = url(listener.local_addr().unwrap());
     let peer = tokio::spawn(async move {
-        use equipoise_protocol::tri::tls::rustls;
+        use equipoise_protocol::tls::rustls;
         use rustls::pki_types::pem::PemObject;
         let certificate =
             rustls::pki_types::CertificateDer::from_pem_slice(signed.certificate.as_bytes());

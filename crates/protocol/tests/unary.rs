@@ -12,7 +12,7 @@ use equipoise_core::attachments::{AttachmentValue, Attachments};
 use equipoise_core::outcome::{FailureKind, Sent};
 use equipoise_core::port::Protocol;
 use equipoise_core::service::ServiceKey;
-use equipoise_protocol::tri::code;
+use equipoise_protocol::code;
 use equipoise_protocol::{LoadSource, Server, Tri};
 
 const LONG: Duration = Duration::from_secs(60);

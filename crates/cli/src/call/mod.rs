@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use clap::Args;
 use equipoise::client::CallBuilder;
-use equipoise::{BodyFormat, CallError, Consumer, Reply};
+use equipoise::{Body, CallError, Consumer, Reply};
 
 use crate::failure::usage;
 use crate::options::{self, Settings};
@@ -134,7 +134,7 @@ async fn one(args: &CallArgs, consumer: &Consumer, target: &Target) -> Made {
     let before = Counts::of(&consumer.report());
     let started = Instant::now();
     let body = Bytes::from(target.json.clone().into_bytes());
-    let result = prepared(args, consumer.call(&target.method)).raw(BodyFormat::Json, body).await;
+    let result = prepared(args, consumer.call(&target.method)).raw(Body::json(body)).await;
     let elapsed = started.elapsed();
     let since = Counts::of(&consumer.report()).since(&before);
     // An error lists its attempts itself, those included whose provider has left the report.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use equipoise::core::rng::{Rng, SeededRng};
-use equipoise::{BodyFormat, CallError, Consumer, Reply};
+use equipoise::{Body, CallError, Consumer, Reply};
 use serde::Serialize;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -94,7 +94,7 @@ pub(crate) async fn run(consumer: &Consumer, load: &Load) -> Tally {
         let tally = tally.clone();
         tokio::spawn(async move {
             let body = format!("[\"{key}\"]").into_bytes();
-            let result = call.raw(BodyFormat::Json, body).await;
+            let result = call.raw(Body::json(body)).await;
             lock(&tally).add(due_at.elapsed(), &result);
             drop(place);
         });

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use equipoise::core::attachments::Attachments;
 use equipoise::core::port::BoxFuture;
 use equipoise::core::rng::RngSource;
-use equipoise::protocol::tri::code;
+use equipoise::protocol::code;
 use equipoise::protocol::{CallContext, Handler, Status};
 use equipoise::{BodyFormat, Reply, SystemRng};
 use serde_json::{Value, json};
@@ -83,11 +83,11 @@ impl Provider {
     async fn get(&self, call: CallContext) -> Result<Reply, Status> {
         let key = match call.format {
             BodyFormat::Json => first_argument(&call.body)?,
-            BodyFormat::Protobuf => Value::Null,
+            BodyFormat::Protobuf | BodyFormat::Java => Value::Null,
         };
         let text = match call.format {
             BodyFormat::Json => Bytes::from(key.to_string()),
-            BodyFormat::Protobuf => call.body.clone(),
+            BodyFormat::Protobuf | BodyFormat::Java => call.body.clone(),
         };
         let hit = self.cache.lock().unwrap_or_else(PoisonError::into_inner).touch(text);
         if !hit {
@@ -95,7 +95,7 @@ impl Provider {
         }
         let body = match call.format {
             BodyFormat::Json => Bytes::from(json!({ "key": key, "hit": hit }).to_string()),
-            BodyFormat::Protobuf => call.body,
+            BodyFormat::Protobuf | BodyFormat::Java => call.body,
         };
         let said = HashMap::from([(CACHE, if hit { HIT } else { "miss" })]);
         Ok(Reply { body, attachments: said.into_iter().collect() })

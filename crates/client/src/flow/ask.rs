@@ -53,9 +53,11 @@ impl Flow {
 
     /// What a policy that swallows failures answers.
     pub fn empty_reply(&self) -> Reply {
-        let body = match self.request.format {
+        let body = match self.request.body.format() {
             BodyFormat::Json => Bytes::from_static(b"null"),
             BodyFormat::Protobuf => Bytes::new(),
+            // Null, of any type.
+            BodyFormat::Java => Bytes::from_static(b"N"),
         };
         Reply { body, attachments: Attachments::new() }
     }

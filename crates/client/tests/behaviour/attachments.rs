@@ -5,7 +5,7 @@ use bytes::Bytes;
 use equipoise_client::Consumer;
 use equipoise_core::attachments::Attachments;
 use equipoise_core::outcome::FailureKind;
-use equipoise_core::port::BodyFormat;
+use equipoise_core::port::Body;
 
 use crate::common::*;
 
@@ -108,7 +108,7 @@ async fn bytes_go_and_come_as_they_are() {
     net.at(A).always(answers_with(&[("trailer", "t")]));
     let consumer = net.consumer([A]).build().unwrap();
     let body = Bytes::from_static(b"\x00\x01\xff");
-    let reply = consumer.call("echo").raw(BodyFormat::Protobuf, body.clone()).await.unwrap();
+    let reply = consumer.call("echo").raw(Body::protobuf(body.clone())).await.unwrap();
     assert_eq!(reply.body, body);
     assert_eq!(reply.attachments.text("trailer"), Some("t"));
     assert_eq!((net.seen()[0].method.as_str(), &net.seen()[0].body), ("echo", &body));
@@ -121,7 +121,7 @@ async fn only_adaptive_asks_for_the_load_and_the_report_goes_no_further() {
     for (strategy, asks) in [("adaptive", Some("mem,load")), ("random", None)] {
         net.forget();
         let consumer = net.consumer([A]).strategy(strategy).build().unwrap();
-        let reply = consumer.call("echo").raw(BodyFormat::Json, &b"[]"[..]).await.unwrap();
+        let reply = consumer.call("echo").raw(Body::json(&b"[]"[..])).await.unwrap();
         assert_eq!(net.seen()[0].attachments.text("lb_adaptive"), asks, "{strategy}");
         let kept: Vec<_> = reply.attachments.iter().map(|(key, _)| key.to_owned()).collect();
         assert_eq!(kept, ["other"], "{strategy}");

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use equipoise_core::outcome::{Failure, FailureKind};
-use equipoise_core::port::{BodyFormat, BoxFuture, Connection, Protocol, Reply, Request};
+use equipoise_core::port::{Body, BoxFuture, Connection, Protocol, Reply, Request};
 use equipoise_core::url::Url;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -307,7 +307,7 @@ impl Line {
             self.inner.seen.lock().unwrap().push(Seen {
                 address: self.address.clone(),
                 method: request.method.to_string(),
-                body: request.body.clone(),
+                body: carried(request),
                 attachments: request.attachments.clone(),
                 timeout: request.timeout,
                 at: Instant::now(),
@@ -323,9 +323,9 @@ impl Line {
         }
         match step.then {
             Then::Answer(attachments) => {
-                let body = match request.format {
-                    BodyFormat::Json => Bytes::from(format!("\"{}\"", self.address)),
-                    BodyFormat::Protobuf => request.body.clone(),
+                let body = match &request.body {
+                    Body::Json(_) => Bytes::from(format!("\"{}\"", self.address)),
+                    Body::Protobuf(_) | Body::Java(_) => carried(request),
                 };
                 Ok(Reply { body, attachments })
             }
@@ -389,5 +389,13 @@ impl Connection for Line {
 
     fn drain(&self) {
         self.set(Life::Leaving);
+    }
+}
+
+/// The bytes that a request carries.
+fn carried(request: &Request) -> Bytes {
+    match &request.body {
+        Body::Protobuf(bytes) | Body::Json(bytes) => bytes.clone(),
+        Body::Java(arguments) => arguments.joined().unwrap_or_default(),
     }
 }

@@ -70,7 +70,7 @@ fn by_name(name: &str) -> Option<i32> {
 
 /// The gRPC code for the HTTP status of a JSON answer that names none.
 pub(crate) fn of_http(status: StatusCode) -> i32 {
-    use crate::tri::status::code;
+    use crate::status::code;
     match status.as_u16() {
         400 | 422 => code::INVALID_ARGUMENT,
         401 => code::UNAUTHENTICATED,

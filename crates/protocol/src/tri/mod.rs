@@ -32,32 +32,19 @@
 //!
 //! *gRPC over HTTP2*; RFC 9113; *GRPC Health Checking Protocol*; *GRPC Server Reflection Protocol*.
 
-mod adaptive;
 mod client;
 mod frame;
 mod headers;
 mod json;
-mod server;
-mod status;
+pub(crate) mod server;
 mod timeout;
-#[cfg(feature = "tls")]
-pub mod tls;
 
 use std::sync::Arc;
 
-pub use adaptive::{LoadSource, SystemLoad};
-pub use client::{EXCEPTION_BODY, EXCEPTION_CODE, Tri};
+pub use client::Tri;
 pub use server::health::Health;
-pub use server::{BindError, CallContext, Handler, RunningServer, Server};
-pub use status::{Status, code};
 
 use crate::Row;
-
-/// Largest message in bytes, both ways, unless an option says otherwise (Dubbo's payload limit).
-pub const MAX_MESSAGE_BYTES: usize = 8 * 1024 * 1024;
-
-/// Largest header block in bytes, counted as HTTP/2 does, unless an option says otherwise.
-pub const MAX_HEADER_BYTES: u32 = 32 * 1024;
 
 pub(crate) const ROW: Row = Row {
     scheme: client::SCHEME,

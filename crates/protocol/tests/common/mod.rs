@@ -13,7 +13,7 @@ use equipoise_core::outcome::Failure;
 use equipoise_core::port::{BodyFormat, Connection, Protocol, Reply, Request};
 use equipoise_core::service::ServiceKey;
 use equipoise_core::url::Url;
-use equipoise_protocol::tri::code;
+use equipoise_protocol::code;
 use equipoise_protocol::{CallContext, RunningServer, Server, Status, Tri};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;

@@ -1,6 +1,6 @@
 //! An authority made for one cell, and what it signs.
 
-use equipoise::protocol::tri::tls::{ClientTls, Identity, TlsError};
+use equipoise::protocol::tls::{ClientTls, Identity, TlsError};
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair,
     KeyUsagePurpose,

@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use anyhow::{Context, ensure};
-use equipoise::protocol::tri::tls::ServerTls;
+use equipoise::protocol::tls::ServerTls;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;

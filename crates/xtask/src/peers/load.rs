@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, bail};
-use equipoise::{BodyFormat, Consumer};
+use equipoise::{Body, Consumer};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -54,7 +54,7 @@ impl Load {
     pub(crate) fn on(consumer: &Consumer) -> Self {
         let consumer = consumer.clone();
         Self::of(move || {
-            let call = consumer.call("Who").raw(BodyFormat::Protobuf, "");
+            let call = consumer.call("Who").raw(Body::protobuf(""));
             Box::pin(async move { Ok(call.await?.body.to_vec()) })
         })
     }

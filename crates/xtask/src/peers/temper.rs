@@ -9,7 +9,7 @@ use bytes::Bytes;
 use equipoise::core::attachments::Attachments;
 use equipoise::core::port::BoxFuture;
 use equipoise::core::service::ServiceKey;
-use equipoise::protocol::tri::code;
+use equipoise::protocol::code;
 use equipoise::protocol::{CallContext, Handler, RunningServer, Server, Status};
 use equipoise::{BodyFormat, Reply};
 use prost::Message;
@@ -181,7 +181,7 @@ fn fail(call: &CallContext) -> Result<Status, Status> {
     let asked = call.attachments.text("code").ok_or_else(|| invalid("no code"))?;
     let asked = asked.parse().map_err(invalid)?;
     let text = match call.format {
-        BodyFormat::Protobuf => String::from_utf8_lossy(&call.body).into_owned(),
+        BodyFormat::Protobuf | BodyFormat::Java => String::from_utf8_lossy(&call.body).into_owned(),
         BodyFormat::Json => serde_json::from_slice(&call.body).map_err(invalid)?,
     };
     let mut attachments = call.attachments.clone();

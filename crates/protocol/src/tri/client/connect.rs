@@ -8,11 +8,12 @@ use equipoise_core::url::Url;
 use http::uri::{Authority, Scheme};
 use tokio::io::{AsyncRead, AsyncWrite};
 
+#[cfg(feature = "tls")]
+use crate::tls::ClientTls;
+use crate::transport;
 use crate::tri::client::connection::TriConnection;
 use crate::tri::client::heads::Heads;
-use crate::tri::client::{DEFAULT_PORT, Tri, driver, transport};
-#[cfg(feature = "tls")]
-use crate::tri::tls::ClientTls;
+use crate::tri::client::{DEFAULT_PORT, Tri, driver};
 
 impl Tri {
     pub(super) async fn open(&self, target: &Url) -> Result<Arc<dyn Connection>, Failure> {
@@ -132,7 +133,7 @@ pub(crate) enum ConnectError {
     Authority(String),
     #[cfg(feature = "tls")]
     #[error("{0}")]
-    Tls(#[from] crate::tri::tls::TlsError),
+    Tls(#[from] crate::tls::TlsError),
     #[cfg(not(feature = "tls"))]
     #[error("ssl-enabled=true, but this program was built without TLS")]
     NoTls,

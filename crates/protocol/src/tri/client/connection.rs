@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use arc_swap::ArcSwapOption;
 use equipoise_core::outcome::{Failure, FailureKind};
-use equipoise_core::port::{BodyFormat, BoxFuture, Connection, Reply, Request};
+use equipoise_core::port::{Body, BodyFormat, BoxFuture, Connection, Reply, Request};
 use h2::RecvStream;
 use h2::client::{ResponseFuture, SendRequest};
 use tokio::time::Instant;
@@ -47,8 +47,8 @@ impl TriConnection {
             Ok(response) => response,
             Err(error) => return Err(asked.broken(&error)),
         };
-        match request.format {
-            BodyFormat::Protobuf => exchange::answer(&asked, response).await,
+        match request.body.format() {
+            BodyFormat::Protobuf | BodyFormat::Java => exchange::answer(&asked, response).await,
             BodyFormat::Json => json::answer(&asked, response).await,
         }
     }
@@ -63,9 +63,9 @@ impl TriConnection {
         *wire.version_mut() = http::Version::HTTP_2;
         *wire.uri_mut() = head.uri.clone();
         *wire.headers_mut() = head.headers.clone();
-        match (request.timeout, request.format) {
+        match (request.timeout, request.body.format()) {
             (None, _) => {}
-            (Some(limit), BodyFormat::Protobuf) => {
+            (Some(limit), BodyFormat::Protobuf | BodyFormat::Java) => {
                 wire.headers_mut().insert(headers::GRPC_TIMEOUT, timeout::grpc(limit));
             }
             (Some(limit), BodyFormat::Json) => {
@@ -94,7 +94,14 @@ impl TriConnection {
     }
 
     fn body(&self, request: &Request) -> Result<Framed, Failure> {
-        let size = request.body.len();
+        let bytes = match &request.body {
+            Body::Protobuf(bytes) | Body::Json(bytes) => bytes,
+            Body::Java(_) => {
+                let text = "tri carries no Java values yet";
+                return Err(Failure::not_sent(FailureKind::Invalid, text));
+            }
+        };
+        let size = bytes.len();
         let too_large = || {
             let limit = self.max_message;
             let refused = FrameError::TooLarge { size, limit };
@@ -103,9 +110,9 @@ impl TriConnection {
         if size > self.max_message {
             return Err(too_large());
         }
-        match request.format {
-            BodyFormat::Protobuf => Framed::message(request.body.clone()).ok_or_else(too_large),
-            BodyFormat::Json => Ok(Framed::bare(request.body.clone())),
+        match &request.body {
+            Body::Json(_) => Ok(Framed::bare(bytes.clone())),
+            _ => Framed::message(bytes.clone()).ok_or_else(too_large),
         }
     }
 

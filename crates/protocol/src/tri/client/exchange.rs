@@ -3,22 +3,16 @@
 
 use bytes::Bytes;
 use equipoise_core::attachments::Attachments;
-use equipoise_core::outcome::{Failure, FailureKind};
+use equipoise_core::outcome::{Exception, Failure, FailureKind};
 use equipoise_core::port::Reply;
 use h2::{Reason, RecvStream};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Response, StatusCode};
 
+use crate::status::{self, Seen, code};
 use crate::tri::client::connection::{Asked, Chunks};
 use crate::tri::frame::{Deframer, FrameError};
 use crate::tri::headers::{self, GRPC_MESSAGE, GRPC_STATUS};
-use crate::tri::status::{self, Seen, code};
-
-/// Attachment of a failure that is an exception of the service: its `tri-exception-code`.
-pub const EXCEPTION_CODE: &str = "tri-exception-code";
-
-/// Attachment (binary) of such a failure: the message, which holds the exception.
-pub const EXCEPTION_BODY: &str = "tri-exception-body";
 
 /// Reads the answer of a gRPC call.
 pub(crate) async fn answer(
@@ -133,10 +127,7 @@ fn exception_of(exception: i32, message: Option<Bytes>, attachments: Attachments
     let text = format!("the provider answered with an exception (code {exception})");
     let mut failure = Failure::new(FailureKind::Business, text).with_status(exception);
     failure.attachments = attachments;
-    failure.attachments.set(EXCEPTION_CODE, exception.to_string());
-    if let Some(message) = message {
-        failure.attachments.set_binary(EXCEPTION_BODY, message);
-    }
+    failure.exception = message.map(|body| Box::new(Exception { class: String::new(), body }));
     failure
 }
 

@@ -78,7 +78,7 @@ impl Heads {
         Ok(Head {
             service: service.clone(),
             method: method.clone(),
-            format: request.format,
+            format: request.body.format(),
             uri,
             headers: self.headers(request)?,
         })
@@ -87,8 +87,8 @@ impl Heads {
     fn headers(&self, request: &Request) -> Result<HeaderMap, String> {
         let service = &request.service;
         let mut headers = HeaderMap::with_capacity(8);
-        match request.format {
-            BodyFormat::Protobuf => {
+        match request.body.format() {
+            BodyFormat::Protobuf | BodyFormat::Java => {
                 headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc+proto"));
                 headers.insert(TE, HeaderValue::from_static("trailers"));
             }
@@ -117,7 +117,7 @@ impl Head {
         // Callers nearly always pass the same allocation again; comparing text is the fallback.
         let service = Arc::ptr_eq(&self.service, &request.service);
         let method = Arc::ptr_eq(&self.method, &request.method);
-        self.format == request.format
+        self.format == request.body.format()
             && (method || self.method == request.method)
             && (service || self.service == request.service)
     }
@@ -127,6 +127,7 @@ impl Head {
 mod tests {
     use bytes::Bytes;
     use equipoise_core::attachments::Attachments;
+    use equipoise_core::port::Body;
 
     use super::*;
 
@@ -134,8 +135,9 @@ mod tests {
         Request {
             service: Arc::new(service),
             method: method.into(),
-            format: BodyFormat::Protobuf,
-            body: Bytes::new(),
+            body: Body::protobuf(Bytes::new()),
+            types: None,
+            one_way: false,
             attachments: Attachments::new(),
             timeout: None,
         }
@@ -165,7 +167,7 @@ mod tests {
         let again = heads.head(&request(ServiceKey::new("a.B"), "m")).unwrap();
         assert!(Arc::ptr_eq(&first, &again));
         let mut json = request(ServiceKey::new("a.B"), "m");
-        json.format = BodyFormat::Json;
+        json.body = Body::json("null");
         assert_eq!(heads.head(&json).unwrap().headers[CONTENT_TYPE], "application/json");
         for i in 0..2 * MOST {
             heads.head(&request(ServiceKey::new("a.B"), &format!("m{i}"))).unwrap();

@@ -6,11 +6,11 @@ use equipoise_core::port::Reply;
 use h2::RecvStream;
 use http::{Response, StatusCode};
 
+use crate::status::{self, Seen, code};
 use crate::tri::client::connection::{Asked, Chunks};
 use crate::tri::client::exchange;
 use crate::tri::frame::Document;
 use crate::tri::json;
-use crate::tri::status::{self, Seen, code};
 
 /// Reads the answer of a JSON call.
 pub(crate) async fn answer(

@@ -7,7 +7,6 @@ mod driver;
 mod exchange;
 mod heads;
 mod json;
-mod transport;
 
 use std::sync::Arc;
 #[cfg(feature = "tls")]
@@ -20,10 +19,8 @@ use equipoise_core::url::Url;
 use http::HeaderValue;
 
 #[cfg(feature = "tls")]
-use crate::tri::tls::ClientTls;
-use crate::tri::{MAX_HEADER_BYTES, MAX_MESSAGE_BYTES};
-
-pub use exchange::{EXCEPTION_BODY, EXCEPTION_CODE};
+use crate::tls::ClientTls;
+use crate::{MAX_HEADER_BYTES, MAX_MESSAGE_BYTES};
 
 pub(crate) const SCHEME: &str = "tri";
 pub(crate) const DEFAULT_PORT: u16 = 50051;

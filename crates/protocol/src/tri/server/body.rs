@@ -10,10 +10,10 @@ use futures_util::Stream;
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 
+use crate::server::lifecycle::InFlight;
+use crate::status::{Status, code};
 use crate::tri::frame::Framed;
 use crate::tri::server::grpc;
-use crate::tri::server::lifecycle::InFlight;
-use crate::tri::status::{Status, code};
 
 /// The messages of a streaming answer.
 pub(crate) type Answers = Pin<Box<dyn Stream<Item = Result<Bytes, Status>> + Send>>;

@@ -6,20 +6,23 @@ use std::sync::Arc;
 use equipoise_core::attachments::Attachments;
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
-use http::{HeaderMap, Method, Request, Response, StatusCode, Version};
+use http::{HeaderMap, HeaderName, Method, Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use tokio::time::Instant;
 
-use crate::tri::adaptive;
-use crate::tri::headers::{self, GRPC_ENCODING, GRPC_TIMEOUT, SERVICE_TIMEOUT};
+use crate::load;
+use crate::server::call::{Head, Path};
+use crate::server::lifecycle::{Conn, InFlight};
+use crate::server::services::{Answers, Entry};
+use crate::server::{Shared, deadline};
+use crate::status::{Status, code};
+use crate::tri::headers::{
+    self, GRPC_ENCODING, GRPC_TIMEOUT, SERVICE_GROUP, SERVICE_TIMEOUT, SERVICE_VERSION,
+};
 use crate::tri::server::body::Answer;
-use crate::tri::server::call::{Head, Path};
 use crate::tri::server::json::Refusal;
-use crate::tri::server::lifecycle::{Conn, InFlight};
-use crate::tri::server::services::{Answers, Entry};
 use crate::tri::server::stream::Requests;
-use crate::tri::server::{Shared, deadline, grpc, json};
-use crate::tri::status::{Status, code};
+use crate::tri::server::{grpc, json};
 use crate::tri::timeout;
 
 /// Answers one request.
@@ -82,7 +85,7 @@ async fn in_grpc(
     let Some(head) = head(&parts, deadline, in_flight.peer()) else {
         return grpc::trailers_only(&no_service(parts.uri.path()));
     };
-    let asked = adaptive::asked(&head.attachments);
+    let asked = load::asked(&head.attachments);
     let mut result = match find(shared, &head.path, &parts.headers) {
         Err(status) => Err(status),
         Ok(Entry { answers: Answers::Stream(service), .. }) => {
@@ -105,7 +108,7 @@ async fn in_grpc(
             Ok(reply) => &mut reply.attachments,
             Err(status) => &mut status.attachments,
         };
-        adaptive::answer(shared.load.as_ref(), attachments);
+        load::answer(shared.load.as_ref(), attachments);
     }
     grpc::response(result)
 }
@@ -121,7 +124,7 @@ async fn in_json(
     let Some(head) = head(&parts, deadline, in_flight.peer()) else {
         return json::refused(no_service(parts.uri.path()).into());
     };
-    let asked = adaptive::asked(&head.attachments);
+    let asked = load::asked(&head.attachments);
     let mut result = match find(shared, &head.path, &parts.headers) {
         Err(status) => Err(status.into()),
         Ok(Entry { key, answers: Answers::Stream(_) }) => Err(no_json(&key.interface).into()),
@@ -135,7 +138,7 @@ async fn in_json(
             Ok(reply) => &mut reply.attachments,
             Err(refusal) => refusal.attachments(),
         };
-        adaptive::answer(shared.load.as_ref(), attachments);
+        load::answer(shared.load.as_ref(), attachments);
     }
     json::response(result)
 }
@@ -154,7 +157,13 @@ fn find<'a>(shared: &'a Shared, path: &Path, headers: &HeaderMap) -> Result<&'a 
         let text = format!("the encoding {encoding:?} is not supported");
         return Err(Status::new(code::UNIMPLEMENTED, text));
     }
-    shared.services.find(path, headers).ok_or_else(|| no_service(path.service()))
+    let (group, version) = (text(headers, &SERVICE_GROUP), text(headers, &SERVICE_VERSION));
+    let service = path.service();
+    shared.services.find(service, group, version).ok_or_else(|| no_service(service))
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> &'a str {
+    headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
 fn no_service(name: &str) -> Status {

@@ -12,13 +12,13 @@ use http::{HeaderMap, HeaderValue, Response};
 use http_body::Body;
 use hyper::body::Incoming;
 
+use crate::server::call::{Handler, Head};
+use crate::server::services::Entry;
+use crate::server::{Shared, deadline, next_frame};
+use crate::status::{self, Status, code};
 use crate::tri::frame::{Deframer, FrameError, Framed};
 use crate::tri::headers::{self, GRPC_MESSAGE, GRPC_STATUS};
 use crate::tri::server::body::Answer;
-use crate::tri::server::call::{Handler, Head};
-use crate::tri::server::services::Entry;
-use crate::tri::server::{Shared, deadline, next_frame};
-use crate::tri::status::{self, Status, code};
 
 /// Answers one unary call.
 pub(crate) async fn unary(

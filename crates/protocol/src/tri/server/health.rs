@@ -18,10 +18,10 @@ use futures_util::stream;
 use prost::Message;
 use tokio::sync::watch;
 
+use crate::server::lifecycle::{Lifecycle, Phase};
+use crate::status::{Status, code};
 use crate::tri::server::body::Answers;
-use crate::tri::server::lifecycle::{Lifecycle, Phase};
 use crate::tri::server::stream::{Requests, StreamHandler};
-use crate::tri::status::{Status, code};
 
 pub(crate) const NAME: &str = "grpc.health.v1.Health";
 

@@ -8,12 +8,13 @@ use http::{HeaderValue, Response, StatusCode};
 use http_body::Body;
 use hyper::body::Incoming;
 
+use crate::server::call::{Handler, Head};
+use crate::server::services::Entry;
+use crate::server::{Shared, deadline, next_frame};
+use crate::status::{Status, code};
 use crate::tri::frame::{Document, FrameError};
 use crate::tri::server::body::Answer;
-use crate::tri::server::call::{Handler, Head};
-use crate::tri::server::services::Entry;
-use crate::tri::server::{Shared, deadline, grpc, next_frame};
-use crate::tri::status::{Status, code};
+use crate::tri::server::grpc;
 use crate::tri::{headers, json};
 
 /// An answer that is an error: the HTTP status, and what it comes from.

@@ -18,11 +18,11 @@ use bytes::Bytes;
 use futures_util::stream;
 use prost::Message;
 
+use crate::server::lifecycle::{Lifecycle, Phase};
+use crate::status::{Status, code};
 use crate::tri::server::body::Answers;
 use crate::tri::server::descriptors::Files;
-use crate::tri::server::lifecycle::{Lifecycle, Phase};
 use crate::tri::server::stream::{Requests, StreamHandler};
-use crate::tri::status::{Status, code};
 
 pub(crate) const NAMES: [&str; 2] =
     ["grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"];

@@ -4,10 +4,11 @@
 use bytes::Bytes;
 use hyper::body::Incoming;
 
+use crate::server::next_frame;
+use crate::status::Status;
 use crate::tri::frame::Deframer;
 use crate::tri::server::body::Answers;
-use crate::tri::server::{grpc, next_frame};
-use crate::tri::status::Status;
+use crate::tri::server::grpc;
 
 /// A service whose methods take and give streams; a unary method is a stream of one.
 pub(crate) trait StreamHandler: Send + Sync + 'static {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use equipoise::{BodyFormat, Consumer, STRATEGIES};
+use equipoise::{Body, Consumer, STRATEGIES};
 use serde_json::json;
 
 use crate::peers::calling::consumer;
@@ -21,7 +21,7 @@ pub(super) async fn round_robin(stage: Arc<Stage>) -> Seen {
         urls.iter().zip(weights).map(|(url, weight)| format!("{url}?weight={weight}")).collect();
     let consumer = consumer(&urls).strategy("roundrobin").build()?;
     for _ in 0..400 {
-        consumer.call("Who").raw(BodyFormat::Protobuf, "").await?;
+        consumer.call("Who").raw(Body::protobuf("")).await?;
     }
     let counts = peers.counts("Who").await?;
     same("calls by server", counts, weights.to_vec())?;
@@ -34,7 +34,7 @@ pub(super) async fn least_active(stage: Arc<Stage>) -> Seen {
     let consumer = consumer(&peers.urls()).strategy("leastactive").build()?;
     let mut held = tokio::task::JoinSet::new();
     let mut hold = async |wanted: &[u64]| {
-        held.spawn(consumer.call("Hold").raw(BodyFormat::Protobuf, ""));
+        held.spawn(consumer.call("Hold").raw(Body::protobuf("")));
         let counts = loop {
             let counts = peers.counts("Hold").await?;
             if counts.iter().sum::<u64>() == wanted.iter().sum::<u64>() {
@@ -55,7 +55,7 @@ pub(super) async fn least_active(stage: Arc<Stage>) -> Seen {
         held.join_next().await.transpose()?.transpose()?;
     }
     for more in 1..=2 {
-        held.spawn(consumer.call("Hold").raw(BodyFormat::Protobuf, ""));
+        held.spawn(consumer.call("Hold").raw(Body::protobuf("")));
         while peers.counts("Hold").await?.iter().sum::<u64>() < 6 + more {}
         same("calls by server", peers.counts("Hold").await?, vec![2, 2 + more, 2])?;
     }
@@ -73,7 +73,7 @@ async fn owners(consumer: &Consumer) -> anyhow::Result<BTreeMap<String, Vec<u8>>
     let mut owners = BTreeMap::new();
     for key in 0..60 {
         let key = format!("user-{key}");
-        let call = consumer.call("Who").key(&key).raw(BodyFormat::Protobuf, "");
+        let call = consumer.call("Who").key(&key).raw(Body::protobuf(""));
         owners.insert(key, call.await?.body.to_vec());
     }
     Ok(owners)
@@ -108,7 +108,7 @@ pub(super) async fn every_strategy(stage: Arc<Stage>) -> Seen {
         let consumer = consumer(&peers.urls()).strategy(name).build()?;
         for key in 0..90 {
             let call = consumer.call("Who").key(format!("key-{key}"));
-            call.raw(BodyFormat::Protobuf, "").await?;
+            call.raw(Body::protobuf("")).await?;
         }
         let counts = peers.counts("Who").await?;
         let mine: Vec<u64> = counts.iter().zip(&before).map(|(now, then)| now - then).collect();
@@ -127,7 +127,7 @@ pub(super) async fn every_strategy(stage: Arc<Stage>) -> Seen {
 pub(super) async fn broadcast(stage: Arc<Stage>) -> Seen {
     let peers = Peers::three(&stage, json!({})).await?;
     let consumer = consumer(&peers.urls()).policy("broadcast").build()?;
-    consumer.call("Who").raw(BodyFormat::Protobuf, "").await?;
+    consumer.call("Who").raw(Body::protobuf("")).await?;
     same("calls by server", peers.counts("Who").await?, vec![1; 3])?;
     Ok("1/1/1".to_owned())
 }
@@ -136,7 +136,7 @@ pub(super) async fn broadcast(stage: Arc<Stage>) -> Seen {
 pub(super) async fn forking(stage: Arc<Stage>) -> Seen {
     let peers = Peers::three(&stage, json!({})).await?;
     let consumer = consumer(&peers.urls()).policy("forking").set("forks", "3").build()?;
-    let call = tokio::spawn(consumer.call("Hold").raw(BodyFormat::Protobuf, "one of three"));
+    let call = tokio::spawn(consumer.call("Hold").raw(Body::protobuf("one of three")));
     for server in &peers.0 {
         server.expect("started").await?;
     }
@@ -161,7 +161,7 @@ pub(super) async fn list_changes(stage: Arc<Stage>) -> Seen {
     let tally = load.finish().await?;
     let left = peers.0[0].count("Who").await?;
     for _ in 0..100 {
-        consumer.call("Who").raw(BodyFormat::Protobuf, "").await?;
+        consumer.call("Who").raw(Body::protobuf("")).await?;
     }
     same("calls of the one that has left", peers.0[0].count("Who").await?, left)?;
     same("its answers and its calls", tally.of(ports[0]), left)?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use equipoise::{BodyFormat, FailureKind};
+use equipoise::{Body, FailureKind};
 use serde_json::json;
 use tokio::task::JoinSet;
 
@@ -20,7 +20,7 @@ pub(super) async fn killed(stage: Arc<Stage>) -> Seen {
     load.until(|tally| peers.0.iter().all(|server| tally.of(server.port) >= 100)).await?;
     let mut held = JoinSet::new();
     for _ in 0..3 {
-        held.spawn(consumer.call("Hold").raw(BodyFormat::Protobuf, "held"));
+        held.spawn(consumer.call("Hold").raw(Body::protobuf("held")));
     }
     for server in &peers.0 {
         server.expect("started").await?;
@@ -62,12 +62,12 @@ pub(super) async fn returns(stage: Arc<Stage>) -> Seen {
 pub(super) async fn nobody(stage: Arc<Stage>) -> Seen {
     let peers = Peers::three(&stage, json!({})).await?;
     let consumer = consumer(&peers.urls()).backoff(BACKOFF).build()?;
-    consumer.call("Who").raw(BodyFormat::Protobuf, "").await?;
+    consumer.call("Who").raw(Body::protobuf("")).await?;
     for server in &peers.0 {
         server.kill()?;
     }
     let error = loop {
-        match consumer.call("Who").raw(BodyFormat::Protobuf, "").await {
+        match consumer.call("Who").raw(Body::protobuf("")).await {
             // The news may be on its way.
             Ok(_) => {}
             Err(error) => break error,
@@ -75,7 +75,7 @@ pub(super) async fn nobody(stage: Arc<Stage>) -> Seen {
     };
     same("kind", error.failure.kind, FailureKind::Network)?;
     // By now every connection is known to be gone.
-    let error = failed(consumer.call("Who").raw(BodyFormat::Protobuf, "").await)?;
+    let error = failed(consumer.call("Who").raw(Body::protobuf("")).await)?;
     same("kind", error.failure.kind, FailureKind::Network)?;
     Ok(error.failure.message)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use equipoise::protocol::Tri;
-use equipoise::{BodyFormat, FailureKind};
+use equipoise::{Body, FailureKind};
 use serde_json::json;
 use tokio::task::JoinSet;
 
@@ -20,16 +20,16 @@ const LIMIT: usize = 100_000;
 pub(super) async fn own(stage: Arc<Stage>) -> Seen {
     let peers = Peers::three(&stage, json!({})).await?;
     let consumer = consumer_of(Tri::new().max_message_bytes(LIMIT), &peers.urls()).build()?;
-    let call = consumer.call("Echo").raw(BodyFormat::Protobuf, vec![0; LIMIT + 1]);
+    let call = consumer.call("Echo").raw(Body::protobuf(vec![0; LIMIT + 1]));
     let error = failed(call.await)?;
     same("kind of what is sent", error.failure.kind, FailureKind::Serialization)?;
     same("calls at the servers", peers.counts("Echo").await?.iter().sum(), 0)?;
-    let call = consumer.call("Large").raw(BodyFormat::Protobuf, (LIMIT + 1).to_string());
+    let call = consumer.call("Large").raw(Body::protobuf((LIMIT + 1).to_string()));
     let received = failed(call.await)?.failure;
     same("kind of what is received", received.kind, FailureKind::Serialization)?;
     same("status", received.status, Some(8))?;
     same("calls at the servers", peers.counts("Large").await?.iter().sum(), 1)?;
-    let reply = consumer.call("Large").raw(BodyFormat::Protobuf, LIMIT.to_string()).await?;
+    let reply = consumer.call("Large").raw(Body::protobuf(LIMIT.to_string())).await?;
     same("size at the limit", reply.body.len(), LIMIT)?;
     Ok(received.message)
 }
@@ -40,14 +40,14 @@ pub(super) async fn of_the_server(stage: Arc<Stage>) -> Seen {
     let peers = Peers::three(&stage, settings).await?;
     let consumer = consumer(&peers.urls()).build()?;
     for size in [LIMIT + 1, 4_000_000] {
-        let call = consumer.call("Echo").raw(BodyFormat::Protobuf, vec![0; size]);
+        let call = consumer.call("Echo").raw(Body::protobuf(vec![0; size]));
         let error = failed(call.await)?;
         same("kind", error.failure.kind, FailureKind::LimitExceeded)?;
         same("status", error.failure.status, Some(8))?;
         same("attempts", error.attempts.len(), 3)?;
     }
     same("calls at the servers", peers.counts("Echo").await?.iter().sum(), 0)?;
-    let reply = consumer.call("Echo").raw(BodyFormat::Protobuf, vec![0; LIMIT]).await?;
+    let reply = consumer.call("Echo").raw(Body::protobuf(vec![0; LIMIT])).await?;
     same("size at the limit", reply.body.len(), LIMIT)?;
     Ok("status 8 for one byte too many and for 4 000 000 bytes".to_owned())
 }
@@ -61,9 +61,9 @@ pub(super) async fn headers(stage: Arc<Stage>) -> Seen {
     let consumer = consumer_of(Tri::new().max_header_bytes(20_000), &peers.urls()).build()?;
     let call = |size| {
         let call = consumer.call("Metadata").attachment("x-long", "v".repeat(size));
-        call.raw(BodyFormat::Protobuf, "")
+        call.raw(Body::protobuf(""))
     };
-    let held = tokio::spawn(consumer.call("Hold").raw(BodyFormat::Protobuf, ""));
+    let held = tokio::spawn(consumer.call("Hold").raw(Body::protobuf("")));
     let error = failed(call(30_000).await)?;
     same("kind", error.failure.kind, FailureKind::Serialization)?;
     same("attempts", error.attempts.len(), 1)?;
@@ -83,7 +83,7 @@ pub(super) async fn streams(stage: Arc<Stage>) -> Seen {
     let consumer = consumer(&peers.urls()).retries(0).build()?;
     let mut calls = JoinSet::new();
     for call in 0..300_u32 {
-        let call = consumer.call("Echo").raw(BodyFormat::Protobuf, call.to_be_bytes().to_vec());
+        let call = consumer.call("Echo").raw(Body::protobuf(call.to_be_bytes().to_vec()));
         calls.spawn(call);
     }
     while let Some(reply) = calls.join_next().await {

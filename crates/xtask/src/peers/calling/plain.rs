@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use equipoise::core::attachments::{AttachmentValue, Attachments};
-use equipoise::{BodyFormat, FailureKind};
+use equipoise::{Body, FailureKind};
 use serde_json::{Value, json};
 
 use crate::peers::calling::{consumer, failed};
@@ -22,7 +22,7 @@ pub(super) async fn unary(stage: Arc<Stage>) -> Seen {
     let consumer = consumer(&peers.urls()).build()?;
     for size in SIZES {
         let body: Vec<u8> = (0..size).map(|at| (at % 251) as u8).collect();
-        let reply = consumer.call("Echo").raw(BodyFormat::Protobuf, body.clone()).await?;
+        let reply = consumer.call("Echo").raw(Body::protobuf(body.clone())).await?;
         anyhow::ensure!(reply.body == body, "{size} bytes came back as {}", reply.body.len());
     }
     Ok(format!("{} sizes up to {} bytes", SIZES.len(), SIZES[SIZES.len() - 1]))
@@ -48,7 +48,7 @@ pub(super) async fn metadata(stage: Arc<Stage>) -> Seen {
         .attachment("x-text", "with spaces, and ~")
         .attachment("X-Upper", "folded")
         .binary_attachment("x-blob", binary())
-        .raw(BodyFormat::Protobuf, "")
+        .raw(Body::protobuf(""))
         .await?;
     let seen: Value = serde_json::from_slice(&reply.body)?;
     same("text at the server", &seen["x-text"], &json!("with spaces, and ~"))?;
@@ -67,7 +67,7 @@ pub(super) async fn metadata(stage: Arc<Stage>) -> Seen {
 pub(super) async fn metadata_of_an_error(stage: Arc<Stage>) -> Seen {
     let peers = Peers::three(&stage, json!({})).await?;
     let consumer = consumer(&peers.urls()).build()?;
-    let call = consumer.call("Fail").attachment("code", "9").raw(BodyFormat::Protobuf, "no");
+    let call = consumer.call("Fail").attachment("code", "9").raw(Body::protobuf("no"));
     let attachments = failed(call.await)?.failure.attachments;
     same("text", attachments.text("why"), Some("asked"))?;
     same("bytes", bytes(&attachments, "proof"), Some(&b"\x00\xff"[..]))?;
@@ -81,7 +81,7 @@ pub(super) async fn compressed(stage: Arc<Stage>) -> Seen {
     let body = vec![b'a'; 100_000];
     let mut seen = Vec::new();
     for method in ["Echo", "Compressed"] {
-        seen.push(match consumer.call(method).raw(BodyFormat::Protobuf, body.clone()).await {
+        seen.push(match consumer.call(method).raw(Body::protobuf(body.clone())).await {
             Ok(reply) => {
                 anyhow::ensure!(reply.body == body, "{method}: another message came back");
                 format!("{method}: plain")

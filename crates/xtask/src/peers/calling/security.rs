@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use equipoise::protocol::Tri;
-use equipoise::protocol::tri::tls::ClientTls;
-use equipoise::{BodyFormat, FailureKind};
+use equipoise::protocol::tls::ClientTls;
+use equipoise::{Body, FailureKind};
 use serde_json::json;
 
 use crate::peers::calling::{consumer_of, failed};
@@ -26,7 +26,7 @@ pub(super) async fn tls(stage: Arc<Stage>) -> Seen {
     let consumer = consumer_of(tri, &peers.urls()).strategy("roundrobin").build()?;
     let body = vec![9; 1_000_000];
     for _ in 0..6 {
-        let reply = consumer.call("Echo").raw(BodyFormat::Protobuf, body.clone()).await?;
+        let reply = consumer.call("Echo").raw(Body::protobuf(body.clone())).await?;
         anyhow::ensure!(reply.body == body, "another message came back");
     }
     same("calls by server", peers.counts("Echo").await?, vec![2; 3])?;
@@ -44,7 +44,7 @@ pub(super) async fn mutual(stage: Arc<Stage>) -> Seen {
     let own = authority.sign("client")?;
     let call = async |tls: ClientTls| {
         let consumer = consumer_of(Tri::new().tls(tls), &[server.url()]).retries(0).build()?;
-        anyhow::Ok(consumer.call("Echo").raw(BodyFormat::Protobuf, "").await)
+        anyhow::Ok(consumer.call("Echo").raw(Body::protobuf("")).await)
     };
     call(authority.trusted(Some(own.identity()))?).await??;
     let error = failed(call(authority.trusted(None)?).await?)?;
@@ -66,11 +66,11 @@ pub(super) async fn refused(stage: Arc<Stage>) -> Seen {
         ("plain text", Tri::new()),
     ] {
         let consumer = consumer_of(tri, &[server.url()]).build()?;
-        let error = failed(consumer.call("Echo").raw(BodyFormat::Protobuf, "").await)?;
+        let error = failed(consumer.call("Echo").raw(Body::protobuf("")).await)?;
         same(who, error.failure.kind, FailureKind::Network)?;
     }
     same("calls at the server", server.count("Echo").await?, 0)?;
     let consumer = consumer_of(Tri::new().tls(named()?), &[server.url()]).build()?;
-    consumer.call("Echo").raw(BodyFormat::Protobuf, "").await?;
+    consumer.call("Echo").raw(Body::protobuf("")).await?;
     Ok("authority, name, plain text".to_owned())
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use equipoise::{BodyFormat, Consumer};
+use equipoise::{Body, Consumer};
 use serde_json::json;
 use tokio::task::JoinSet;
 
@@ -49,7 +49,7 @@ pub(super) async fn held_call(stage: Arc<Stage>) -> Seen {
     let consumer = consumer(&peers.urls()).strategy("roundrobin").retries(0).build()?;
     let mut held = JoinSet::new();
     for _ in 0..3 {
-        held.spawn(consumer.call("Hold").raw(BodyFormat::Protobuf, "held"));
+        held.spawn(consumer.call("Hold").raw(Body::protobuf("held")));
     }
     for server in &peers.0 {
         server.expect("started").await?;
@@ -81,7 +81,7 @@ pub(super) async fn stop(stage: Arc<Stage>) -> Seen {
     let consumer = consumer(&peers.urls()).strategy("roundrobin").build()?;
     let stopping = peers.0[0].url().replace("tri://", "");
     let mut load = Load::of(move || {
-        let call = consumer.call("Who").raw(BodyFormat::Protobuf, "");
+        let call = consumer.call("Who").raw(Body::protobuf(""));
         let stopping = stopping.clone();
         Box::pin(async move {
             match call.await {

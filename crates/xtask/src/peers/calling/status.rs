@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use equipoise::{BodyFormat, FailureKind};
+use equipoise::{Body, FailureKind};
 use serde_json::json;
 
 use crate::peers::calling::{consumer, failed};
@@ -20,7 +20,7 @@ const ALL: u64 = 3;
 pub(super) async fn message(stage: Arc<Stage>) -> Seen {
     let peers = Peers::three(&stage, json!({})).await?;
     let consumer = consumer(&peers.urls()).build()?;
-    let call = consumer.call("Fail").attachment("code", "5").raw(BodyFormat::Protobuf, MESSAGE);
+    let call = consumer.call("Fail").attachment("code", "5").raw(Body::protobuf(MESSAGE));
     let failure = failed(call.await)?.failure;
     same("message", failure.message.as_str(), MESSAGE)?;
     Ok(format!("{MESSAGE:?}"))
@@ -47,7 +47,7 @@ pub(super) async fn every_code(stage: Arc<Stage>) -> Seen {
     let mut shown = Vec::new();
     for code in 1..=16 {
         let call = consumer.call("Fail").attachment("code", code.to_string());
-        let error = failed(call.raw(BodyFormat::Protobuf, "reason").await)?;
+        let error = failed(call.raw(Body::protobuf("reason")).await)?;
         let attempts: u64 = peers.counts("Fail").await?.iter().sum();
         let wanted = if matches!(code, 8 | 13 | 14) { ALL } else { 1 };
         same(&format!("attempts of status {code}"), attempts - before, wanted)?;
@@ -64,14 +64,14 @@ pub(super) async fn every_code(stage: Arc<Stage>) -> Seen {
 pub(super) async fn exception_and_unknown_method(stage: Arc<Stage>) -> Seen {
     let peers = Peers::three(&stage, json!({})).await?;
     let consumer = consumer(&peers.urls()).build()?;
-    let error = failed(consumer.call("Raise").raw(BodyFormat::Protobuf, "oh no").await)?;
+    let error = failed(consumer.call("Raise").raw(Body::protobuf("oh no")).await)?;
     same("kind", error.failure.kind, FailureKind::Business)?;
     same("status", error.failure.status, Some(2))?;
     anyhow::ensure!(error.failure.message.contains("oh no"), "{error}");
     same("attempts", peers.counts("Raise").await?.iter().sum(), 1)?;
     let unknown = equipoise::consumer("peers.Nobody").endpoints(peers.urls()).build()?;
     for call in [consumer.call("Missing"), unknown.call("Echo")] {
-        let error = failed(call.raw(BodyFormat::Protobuf, "").await)?;
+        let error = failed(call.raw(Body::protobuf("")).await)?;
         same("kind", error.failure.kind, FailureKind::Business)?;
         same("status", error.failure.status, Some(12))?;
         same("attempts", error.attempts.len(), 1)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use equipoise::{BodyFormat, FailureKind};
+use equipoise::{Body, FailureKind};
 use serde_json::{Value, json};
 
 use crate::peers::calling::{consumer, failed};
@@ -24,7 +24,7 @@ pub(super) async fn deadline_is_told(stage: Arc<Stage>) -> Seen {
         if let Some(deadline) = deadline {
             call = call.deadline(deadline);
         }
-        let reply = call.raw(BodyFormat::Protobuf, "").await?;
+        let reply = call.raw(Body::protobuf("")).await?;
         let told: Value = serde_json::from_slice(&reply.body)?;
         let left = told.as_f64().unwrap_or(f64::INFINITY);
         anyhow::ensure!(left > 0.0 && left <= most, "{told} s left of {most} s");
@@ -39,10 +39,10 @@ pub(super) async fn timeout(stage: Arc<Stage>) -> Seen {
     let consumer = consumer(&peers.urls()).build()?;
     // Connections first: the time of an attempt is not to be spent on them.
     for _ in 0..3 {
-        consumer.call("Echo").raw(BodyFormat::Protobuf, "").await?;
+        consumer.call("Echo").raw(Body::protobuf("")).await?;
     }
     let call = consumer.call("Hold").timeout(Duration::from_millis(400));
-    let error = failed(call.raw(BodyFormat::Protobuf, "held").await)?;
+    let error = failed(call.raw(Body::protobuf("held")).await)?;
     same("kind", error.failure.kind, FailureKind::Timeout)?;
     same("attempts", error.attempts.len(), 3)?;
     for server in &peers.0 {
@@ -56,9 +56,9 @@ pub(super) async fn timeout(stage: Arc<Stage>) -> Seen {
 pub(super) async fn deadline(stage: Arc<Stage>) -> Seen {
     let peers = Peers::three(&stage, json!({})).await?;
     let consumer = consumer(&peers.urls()).build()?;
-    consumer.call("Echo").raw(BodyFormat::Protobuf, "").await?;
+    consumer.call("Echo").raw(Body::protobuf("")).await?;
     let call = consumer.call("Hold").deadline(Duration::from_millis(500));
-    let error = failed(call.raw(BodyFormat::Protobuf, "").await)?;
+    let error = failed(call.raw(Body::protobuf("")).await)?;
     same("kind", error.failure.kind, FailureKind::Timeout)?;
     same("calls at the servers", peers.counts("Hold").await?.iter().sum(), 1)?;
     Ok(format!("one attempt: {}", error.failure.message))
@@ -69,14 +69,14 @@ pub(super) async fn cancelled(stage: Arc<Stage>) -> Seen {
     let peers = Peers::three(&stage, json!({})).await?;
     let first = peers.urls().into_iter().take(1).collect::<Vec<_>>();
     let consumer = consumer(&first).build()?;
-    let call = consumer.call("Hold").raw(BodyFormat::Protobuf, "unwanted");
+    let call = consumer.call("Hold").raw(Body::protobuf("unwanted"));
     let call = tokio::spawn(call);
     let server = &peers.0[0];
     same("call at the server", server.expect("started").await?, b"unwanted".to_vec())?;
     call.abort();
     same("call at the server", server.expect("dropped").await?, b"unwanted".to_vec())?;
     // The connection is still good.
-    consumer.call("Echo").raw(BodyFormat::Protobuf, "").await?;
+    consumer.call("Echo").raw(Body::protobuf("")).await?;
     same("connections", server.connections().await?, 1)?;
     Ok("the server saw the end, the connection stays".to_owned())
 }

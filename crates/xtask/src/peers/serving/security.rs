@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use equipoise::protocol::tri::tls::ServerTls;
+use equipoise::protocol::tls::ServerTls;
 use serde_json::{Value, json};
 
 use crate::peers::cell::{Seen, same};

@@ -4,12 +4,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use equipoise_core::service::ServiceKey;
-use http::{HeaderMap, HeaderName};
-
-use crate::tri::headers::{SERVICE_GROUP, SERVICE_VERSION};
-use crate::tri::server::call::{Handler, Path};
+use crate::server::call::Handler;
 use crate::tri::server::stream::StreamHandler;
+use equipoise_core::service::ServiceKey;
 
 /// Who answers.
 #[derive(Clone)]
@@ -55,13 +52,11 @@ impl Services {
 
     /// The service that a request means: the one with exactly its group and version, else one
     /// without either (it serves everybody), else the first if the request names neither.
-    pub(crate) fn find(&self, path: &Path, headers: &HeaderMap) -> Option<&Entry> {
-        let service = path.service();
+    pub(crate) fn find(&self, service: &str, group: &str, version: &str) -> Option<&Entry> {
         let entries = self.0.get(service).or_else(|| {
             // A context path may stand in front of the interface.
             self.0.get(service.rsplit('/').next()?)
         })?;
-        let (group, version) = (text(headers, &SERVICE_GROUP), text(headers, &SERVICE_VERSION));
         let with = |group: &str, version: &str| {
             entries.iter().find(|entry| entry.key.group == group && entry.key.version == version)
         };
@@ -69,10 +64,6 @@ impl Services {
             .or_else(|| with("", ""))
             .or_else(|| entries.first().filter(|_| group.is_empty() && version.is_empty()))
     }
-}
-
-fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> &'a str {
-    headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
 impl fmt::Debug for Entry {
@@ -83,24 +74,13 @@ impl fmt::Debug for Entry {
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
-    use http::uri::PathAndQuery;
 
     use super::*;
-    use crate::tri::server::call::CallContext;
-    use crate::tri::status::Status;
+    use crate::server::call::CallContext;
+    use crate::status::Status;
 
-    fn found(
-        services: &Services,
-        path: &'static str,
-        group: &'static str,
-        version: &'static str,
-    ) -> Option<String> {
-        let mut headers = HeaderMap::new();
-        headers.insert(SERVICE_GROUP, HeaderValue::from_static(group));
-        headers.insert(SERVICE_VERSION, HeaderValue::from_static(version));
-        let path = Path::cut(&PathAndQuery::from_static(path)).unwrap();
-        services.find(&path, &headers).map(|entry| entry.key.to_string())
+    fn found(services: &Services, path: &str, group: &str, version: &str) -> Option<String> {
+        services.find(path, group, version).map(|entry| entry.key.to_string())
     }
 
     fn services(keys: &[ServiceKey]) -> Services {
@@ -117,19 +97,19 @@ mod tests {
     #[test]
     fn a_service_without_version_and_group_serves_everybody() {
         let services = services(&[ServiceKey::new("a.B"), ServiceKey::new("a.B").version("2")]);
-        assert_eq!(found(&services, "/a.B/m", "", "").as_deref(), Some("a.B"));
-        assert_eq!(found(&services, "/a.B/m", "", "2").as_deref(), Some("a.B:2"));
-        assert_eq!(found(&services, "/a.B/m", "g", "9").as_deref(), Some("a.B"));
-        assert_eq!(found(&services, "/ctx/a.B/m", "", "").as_deref(), Some("a.B"));
-        assert_eq!(found(&services, "/a.C/m", "", ""), None);
+        assert_eq!(found(&services, "a.B", "", "").as_deref(), Some("a.B"));
+        assert_eq!(found(&services, "a.B", "", "2").as_deref(), Some("a.B:2"));
+        assert_eq!(found(&services, "a.B", "g", "9").as_deref(), Some("a.B"));
+        assert_eq!(found(&services, "ctx/a.B", "", "").as_deref(), Some("a.B"));
+        assert_eq!(found(&services, "a.C", "", ""), None);
     }
 
     #[test]
     fn a_service_with_a_version_does_not_answer_for_another() {
         let services = services(&[ServiceKey::new("a.B").version("1").group("g")]);
-        assert_eq!(found(&services, "/a.B/m", "", "").as_deref(), Some("g/a.B:1"));
-        assert_eq!(found(&services, "/a.B/m", "g", "1").as_deref(), Some("g/a.B:1"));
-        assert_eq!(found(&services, "/a.B/m", "", "2"), None);
-        assert_eq!(found(&services, "/a.B/m", "h", ""), None);
+        assert_eq!(found(&services, "a.B", "", "").as_deref(), Some("g/a.B:1"));
+        assert_eq!(found(&services, "a.B", "g", "1").as_deref(), Some("g/a.B:1"));
+        assert_eq!(found(&services, "a.B", "", "2"), None);
+        assert_eq!(found(&services, "a.B", "h", ""), None);
     }
 }

@@ -9,7 +9,7 @@
 //! (`Status-Message`); RFC 3986 percent-encoding.
 
 use equipoise_core::attachments::Attachments;
-use equipoise_core::outcome::{Failure, FailureKind};
+use equipoise_core::outcome::{Exception, Failure, FailureKind};
 use http::{HeaderValue, StatusCode};
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode, utf8_percent_encode};
 
@@ -61,12 +61,15 @@ pub struct Status {
     pub message: String,
     /// Metadata that travels with the error.
     pub attachments: Attachments,
+    /// The exception to throw in the caller's language, where the call is one of Java values; in
+    /// other forms the message is all that travels.
+    pub exception: Option<Box<Exception>>,
 }
 
 impl Status {
     /// A status without attachments.
     pub fn new(code: i32, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), attachments: Attachments::new() }
+        Self { code, message: message.into(), attachments: Attachments::new(), exception: None }
     }
 
     /// The answer to a method that the service does not have (status 12).

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::tri::{MAX_HEADER_BYTES, MAX_MESSAGE_BYTES};
+use crate::{MAX_HEADER_BYTES, MAX_MESSAGE_BYTES};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Limits {

@@ -8,9 +8,9 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+use crate::server::lifecycle::Phase;
+use crate::server::{Shared, connection};
 use crate::tri::server::health::Health;
-use crate::tri::server::lifecycle::Phase;
-use crate::tri::server::{Shared, connection};
 
 /// How long to wait when the system has no more sockets to give.
 const OUT_OF_SOCKETS: Duration = Duration::from_millis(50);

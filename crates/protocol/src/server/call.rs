@@ -12,14 +12,16 @@ use equipoise_core::service::ServiceKey;
 use http::uri::PathAndQuery;
 use tokio::time::Instant;
 
-use crate::tri::status::Status;
+use crate::java::JavaArguments;
+use crate::status::Status;
 
 /// A service: answers the calls of all its methods.
 ///
 /// Implemented by closures as well: `|call: CallContext| async move { … }`.
 pub trait Handler: Send + Sync + 'static {
-    /// Answers one call. The reply's body has the format of the call's; its attachments travel as
-    /// trailers (as headers with JSON).
+    /// Answers one call. The reply's body has the format of the call's (of a Java call: one Hessian
+    /// value in a stream of its own); its attachments travel as trailers over `tri` (as headers with
+    /// JSON) and beside the result over `dubbo`.
     ///
     /// *Called by* the server, on a task of the call's own.
     /// *Cancellation*: the future is dropped when the caller gives up, when its deadline is over
@@ -50,6 +52,8 @@ pub struct CallContext {
     /// The arguments: one protobuf message, or one JSON document (a top-level array is the list
     /// of arguments), as sent.
     pub body: Bytes,
+    /// The arguments where `format` is [`BodyFormat::Java`]; `body` is empty then.
+    pub java: Option<JavaArguments>,
     /// Metadata that travelled with the call.
     pub attachments: Attachments,
     /// When the caller stops waiting, if it said so.
@@ -72,6 +76,7 @@ impl CallContext {
             method: Method::Named(method.into()),
             format,
             body: body.into(),
+            java: None,
             attachments: Attachments::new(),
             deadline: None,
             peer,
@@ -110,6 +115,7 @@ impl Head {
             method: Method::InPath(self.path),
             format,
             body,
+            java: None,
             attachments: self.attachments,
             deadline: self.deadline,
             peer: self.peer,

@@ -13,9 +13,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep};
 
-use crate::tri::server::lifecycle::{Conn, Guest, Phase};
-use crate::tri::server::preface::{Preface, detect};
-use crate::tri::server::{Shared, dispatch};
+use crate::server::Shared;
+use crate::server::lifecycle::{Conn, Guest, Phase};
+use crate::server::preface::{Preface, detect};
+use crate::tri::server::dispatch;
 
 /// What one stream, and all of a connection's together, may have in flight unread.
 const STREAM_WINDOW: u32 = 1024 * 1024;

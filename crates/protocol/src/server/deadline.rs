@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::tri::status::{Status, code};
+use crate::status::{Status, code};
 
 /// The instant after `timeout`; `None` when it is too far away to matter.
 pub(crate) fn after(timeout: Duration) -> Option<Instant> {
