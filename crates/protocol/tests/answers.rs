@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use common::{against, framed, json, request, spawn, status, within};
+use equipoise_core::attachments::AttachmentValue;
 use equipoise_core::outcome::{Failure, FailureKind};
 use equipoise_core::port::{Reply, Request};
 use equipoise_protocol::Tri;

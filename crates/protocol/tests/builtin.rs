@@ -128,7 +128,7 @@ async fn health_is_checked_listed_and_set() {
     let failure = connection.send(health("Nothing", "")).await.unwrap_err();
     assert_eq!(status(&failure), code::UNIMPLEMENTED);
     let mut json = health("Check", "");
-    json.format = equipoise_core::port::BodyFormat::Json;
+    json.body = equipoise_core::port::Body::json(Bytes::new());
     assert_eq!(status(&connection.send(json).await.unwrap_err()), code::UNIMPLEMENTED);
 }
 

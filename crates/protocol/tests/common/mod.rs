@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use equipoise_core::attachments::Attachments;
 use equipoise_core::outcome::Failure;
-use equipoise_core::port::{BodyFormat, Connection, Protocol, Reply, Request};
+use equipoise_core::port::{Body, Connection, Protocol, Reply, Request};
 use equipoise_core::service::ServiceKey;
 use equipoise_core::url::Url;
 use equipoise_protocol::code;
@@ -144,15 +144,16 @@ pub(crate) fn request(method: &str, body: impl Into<Bytes>) -> Request {
     Request {
         service: Arc::new(ServiceKey::new(SERVICE)),
         method: method.into(),
-        format: BodyFormat::Protobuf,
-        body: body.into(),
+        body: Body::protobuf(body.into()),
+        types: None,
+        one_way: false,
         attachments: Attachments::new(),
         timeout: None,
     }
 }
 
 pub(crate) fn json(method: &str, body: impl Into<Bytes>) -> Request {
-    Request { format: BodyFormat::Json, ..request(method, body) }
+    Request { body: Body::json(body.into()), ..request(method, Bytes::new()) }
 }
 
 pub(crate) fn with(mut request: Request, attachments: &[(&str, &str)]) -> Request {
