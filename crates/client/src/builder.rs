@@ -19,6 +19,7 @@ use crate::backoff::Backoff;
 use crate::budget::RetryBudget;
 use crate::consumer::{Background, Consumer, Handle, Shared, check_policies};
 use crate::directory::{Directory, Steps};
+use crate::intercept::Interceptor;
 use crate::mailbox::{Mailbox, Protocols};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
@@ -70,6 +71,7 @@ pub struct ConsumerBuilder {
     backoff: Backoff,
     budget: Option<RetryBudget>,
     attachments: Attachments,
+    interceptors: Vec<Arc<dyn Interceptor>>,
     error: Option<BuildError>,
 }
 
@@ -92,6 +94,7 @@ impl ConsumerBuilder {
             backoff: Backoff::default(),
             budget: None,
             attachments: Attachments::new(),
+            interceptors: Vec::new(),
             error: None,
         }
     }
@@ -213,6 +216,12 @@ impl ConsumerBuilder {
         self
     }
 
+    /// Code around every call and attempt. The first one given is the outermost.
+    pub fn interceptor(mut self, interceptor: impl Interceptor) -> Self {
+        self.interceptors.push(Arc::new(interceptor));
+        self
+    }
+
     /// Retries for at most this share (0 to 1) of calls, and ten at once in a quiet time.
     pub fn retry_budget(mut self, share: f64) -> Self {
         self.budget = Some(RetryBudget::new(share, 10));
@@ -270,6 +279,7 @@ impl ConsumerBuilder {
             budget: self.budget,
             attachments: self.attachments,
             policies: self.policies,
+            interceptors: self.interceptors.into(),
         });
         // The consumer first: should the check fail, dropping it ends what has been started.
         let consumer = Consumer::new(Handle { shared: shared.clone(), service, mailbox });

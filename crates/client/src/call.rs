@@ -18,6 +18,7 @@ use tokio::time::Instant;
 use crate::consumer::Shared;
 use crate::error::CallError;
 use crate::flow::Flow;
+use crate::intercept::NextCall;
 use crate::key::OwnKey;
 
 /// A call that has not been sent.
@@ -226,6 +227,15 @@ impl CallBuilder {
 }
 
 async fn run(flow: Arc<Flow>) -> Result<Reply, CallError> {
+    let shared = flow.shared.clone();
+    match &*shared.interceptors {
+        [] => to_policy(flow).await,
+        rest => NextCall { rest, flow: &flow }.run(flow.request.clone()).await,
+    }
+}
+
+/// The call behind all interceptors.
+pub(crate) async fn to_policy(flow: Arc<Flow>) -> Result<Reply, CallError> {
     let policy = match flow.shared.policy(&flow.plan.policy) {
         Ok(policy) => policy,
         Err(error) => {

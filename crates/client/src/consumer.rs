@@ -23,6 +23,7 @@ use crate::budget::RetryBudget;
 use crate::builder::{BuildError, ConsumerBuilder};
 use crate::call::CallBuilder;
 use crate::directory::Steps;
+use crate::intercept::Interceptor;
 use crate::mailbox::{Answer, Edit, Inputs, Mailbox};
 use crate::policy::{self, Policy};
 use crate::snapshot::Snapshot;
@@ -39,6 +40,8 @@ pub(crate) struct Shared {
     pub(crate) budget: Option<RetryBudget>,
     pub(crate) attachments: equipoise_core::attachments::Attachments,
     pub(crate) policies: HashMap<String, Arc<dyn Policy + 'static>>,
+    /// Around every call and attempt, the outermost first.
+    pub(crate) interceptors: Box<[Arc<dyn Interceptor>]>,
 }
 
 impl Shared {

@@ -21,6 +21,7 @@ use tokio::time::Instant;
 use crate::admit::Admitted;
 use crate::consumer::Shared;
 use crate::error::{AttemptRecord, Failed};
+use crate::intercept::{NextAttempt, no_link};
 use crate::key::OwnKey;
 use crate::time::thread_rng;
 
@@ -249,10 +250,7 @@ impl Flow {
         }
         let Some(link) = endpoint.link() else {
             ticket.finish(Outcome::Failure(FailureKind::Invalid), clock);
-            return Err(Failure::not_sent(
-                FailureKind::Invalid,
-                format!("no protocol {:?} for {endpoint}", endpoint.protocol()),
-            ));
+            return Err(no_link(endpoint));
         };
         let asks = self.plan.strategy.about().asks;
         let mut request = self.request.clone();
@@ -260,7 +258,11 @@ impl Flow {
         for (key, value) in asks {
             request.attachments.set(*key, *value);
         }
-        let result = match tokio::time::timeout(left, link.send(request)).await {
+        let sent = match &*self.shared.interceptors {
+            [] => link.send(request),
+            rest => NextAttempt { rest, endpoint }.run(request),
+        };
+        let result = match tokio::time::timeout(left, sent).await {
             Ok(result) => result,
             Err(_) => Err(Failure::new(FailureKind::Timeout, format!("no answer within {time:?}"))),
         };

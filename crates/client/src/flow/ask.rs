@@ -10,7 +10,7 @@ use equipoise_core::attachments::Attachments;
 use equipoise_core::call::Tried;
 use equipoise_core::candidates::Candidate;
 use equipoise_core::outcome::{Failure, FailureKind};
-use equipoise_core::port::{BodyFormat, Reply};
+use equipoise_core::port::{BodyFormat, Reply, Request};
 use tokio::time::Instant;
 
 use super::Flow;
@@ -64,18 +64,23 @@ impl Flow {
 
     /// The same call again, for work in the background: nothing tried, no deadline.
     pub(crate) fn again(&self) -> Flow {
+        Flow { deadline: None, ..self.carrying(self.request.clone()) }
+    }
+
+    /// The same call, not begun, with another request.
+    pub(crate) fn carrying(&self, request: Request) -> Flow {
         Flow {
             shared: self.shared.clone(),
             plan: self.plan.clone(),
             method: self.method,
-            request: self.request.clone(),
+            request,
             key: self.key.clone(),
             hash: self.hash,
             tag: self.tag.clone(),
             force_tag: self.force_tag,
             timeout: self.timeout,
             retries: self.retries,
-            deadline: None,
+            deadline: self.deadline,
             failed: Mutex::default(),
             moved: AtomicBool::new(false),
         }

@@ -18,6 +18,7 @@ mod errors;
 mod failback;
 mod failover;
 mod forking;
+mod interceptors;
 mod links;
 mod policies;
 mod shutdown;
