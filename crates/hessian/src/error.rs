@@ -1,10 +1,16 @@
 //! Why bytes cannot be read, or a value cannot be written.
 
 use std::fmt;
+use std::ops::Deref;
 
-/// An error of the codec: what, where in the bytes, and where in the value.
+/// An error of the codec. Its fields are those of [`Detail`]; it is one pointer wide, because every
+/// level of a nested value has room for one.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Error {
+pub struct Error(Box<Detail>);
+
+/// What, where in the bytes, and where in the value.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Detail {
     /// What is wrong.
     pub kind: ErrorKind,
     /// Offset in bytes from the start of the stream. When writing: how much was written before.
@@ -89,14 +95,29 @@ pub enum ErrorKind {
     Custom(String),
 }
 
+impl Deref for Error {
+    type Target = Detail;
+
+    fn deref(&self) -> &Detail {
+        &self.0
+    }
+}
+
 impl Error {
+    #[cold]
     pub(crate) fn new(kind: ErrorKind, offset: usize) -> Self {
-        Self { kind, offset, path: String::new() }
+        Self(Box::new(Detail { kind, offset, path: String::new() }))
+    }
+
+    /// The same, at an offset that was not known.
+    pub(crate) fn at(mut self, offset: usize) -> Self {
+        self.0.offset = offset;
+        self
     }
 
     /// The same, inside the field or element `step` (`.name` or `[3]`).
     pub(crate) fn within(mut self, step: fmt::Arguments<'_>) -> Self {
-        self.path.insert_str(0, &step.to_string());
+        self.0.path.insert_str(0, &step.to_string());
         self
     }
 }

@@ -19,14 +19,16 @@ mod error;
 mod limits;
 mod notation;
 mod read;
+pub mod serde;
 mod text;
 mod value;
 mod write;
 
-pub use error::{Error, ErrorKind};
+pub use error::{Detail, Error, ErrorKind};
 pub use limits::Limits;
 pub use notation::{hex, unhex};
 pub use read::{Class, Reader, Resume, Token};
+pub use serde::{Decoder, Encoder, from_slice, to_vec};
 pub use text::Text;
 pub use value::{Node, NodeId, Shape, Value};
 pub use write::Writer;

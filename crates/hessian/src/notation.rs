@@ -38,39 +38,30 @@ impl Value {
             }
             numbers.insert(id, numbers.len());
         }
-        let mut of = |id: &NodeId| self.notation(*id, numbers, depth + 1);
+        // Only what recurses is here: every level of a deep value has a frame of this function.
+        let mut parts = Vec::new();
         match node {
-            Node::Null => json!(["null"]),
-            Node::Bool(value) => json!(["bool", value]),
-            Node::Int(value) => json!(["int", value]),
-            Node::Long(value) => json!(["long", value.to_string()]),
-            Node::Double(value) => json!(["double", java_double(*value)]),
-            Node::Date(value) => json!(["date", value]),
-            Node::Str(text) => json!(["string", text]),
-            Node::Utf16(units) => {
-                let bytes: Vec<u8> = units.iter().flat_map(|unit| unit.to_be_bytes()).collect();
-                json!(["utf16", hex(&bytes)])
+            Node::List(_, items) => {
+                for item in items {
+                    parts.push(self.notation(*item, numbers, depth + 1));
+                }
             }
-            Node::Binary(bytes) => json!(["binary", hex(bytes)]),
-            Node::List(ty, items) => {
-                let items: Vec<Json> = items.iter().map(of).collect();
-                json!(["list", ty.as_deref(), items])
-            }
-            Node::Map(ty, pairs) => {
-                let pairs: Vec<Json> =
-                    pairs.iter().map(|(key, value)| json!([of(key), of(value)])).collect();
-                json!(["map", ty.as_deref(), pairs])
+            Node::Map(_, pairs) => {
+                for (key, value) in pairs {
+                    let key = self.notation(*key, numbers, depth + 1);
+                    let value = self.notation(*value, numbers, depth + 1);
+                    parts.push(Json::Array(vec![key, value]));
+                }
             }
             Node::Object(shape, values) => {
-                let fields: Vec<Json> = shape
-                    .fields
-                    .iter()
-                    .zip(values)
-                    .map(|(name, value)| json!([name, of(value)]))
-                    .collect();
-                json!(["object", shape.name, fields])
+                for (name, value) in shape.fields.iter().zip(values) {
+                    let value = self.notation(*value, numbers, depth + 1);
+                    parts.push(Json::Array(vec![Json::String(name.clone()), value]));
+                }
             }
+            _ => {}
         }
+        exact(node, parts)
     }
 
     /// The value as plain JSON. An object has its class under `class` first; a list, map or object
@@ -85,36 +76,31 @@ impl Value {
         if node.is_container() && (depth > DEPTH || seen.insert(id, ()).is_some()) {
             return json!({ "$ref": id.0 });
         }
-        let mut of = |id: &NodeId| self.json(*id, seen, depth + 1);
         match node {
-            Node::Null => Json::Null,
-            Node::Bool(value) => json!(value),
-            Node::Int(value) => json!(value),
-            Node::Long(value) | Node::Date(value) => json!(value),
-            Node::Double(value) if value.is_finite() => json!(value),
-            Node::Double(value) => json!(java_double(*value)),
-            Node::Str(text) => json!(text),
-            Node::Utf16(_) | Node::Binary(_) => match self.notation(id, &mut HashMap::new(), 0) {
-                Json::Array(mut parts) => parts.pop().unwrap_or_default(),
-                other => other,
-            },
-            Node::List(_, items) => Json::Array(items.iter().map(of).collect()),
+            Node::List(_, items) => {
+                let mut all = Vec::with_capacity(items.len());
+                for item in items {
+                    all.push(self.json(*item, seen, depth + 1));
+                }
+                Json::Array(all)
+            }
             Node::Map(_, pairs) => {
-                let pairs = pairs.iter().map(|(key, value)| {
-                    let key = match of(key) {
-                        Json::String(text) => text,
-                        other => other.to_string(),
-                    };
-                    (key, of(value))
-                });
-                Json::Object(pairs.collect())
+                let mut all = serde_json::Map::new();
+                for (key, value) in pairs {
+                    let key = key_text(self.json(*key, seen, depth + 1));
+                    all.insert(key, self.json(*value, seen, depth + 1));
+                }
+                Json::Object(all)
             }
             Node::Object(shape, values) => {
-                let class = ("class".to_owned(), json!(shape.name));
-                let fields = shape.fields.iter().zip(values);
-                let fields = fields.map(|(name, value)| (name.clone(), of(value)));
-                Json::Object(std::iter::once(class).chain(fields).collect())
+                let mut all = serde_json::Map::new();
+                all.insert("class".to_owned(), Json::String(shape.name.clone()));
+                for (name, value) in shape.fields.iter().zip(values) {
+                    all.insert(name.clone(), self.json(*value, seen, depth + 1));
+                }
+                Json::Object(all)
             }
+            plain => plain_json(plain),
         }
     }
 
@@ -184,6 +170,52 @@ impl Value {
                 }
             }
         }
+    }
+}
+
+/// A node in the exact notation; of a container, `parts` are what is in it.
+fn exact(node: &Node, parts: Vec<Json>) -> Json {
+    match node {
+        Node::Null => json!(["null"]),
+        Node::Bool(value) => json!(["bool", value]),
+        Node::Int(value) => json!(["int", value]),
+        Node::Long(value) => json!(["long", value.to_string()]),
+        Node::Double(value) => json!(["double", java_double(*value)]),
+        Node::Date(value) => json!(["date", value]),
+        Node::Str(text) => json!(["string", text]),
+        Node::Utf16(units) => json!(["utf16", utf16_hex(units)]),
+        Node::Binary(bytes) => json!(["binary", hex(bytes)]),
+        Node::List(ty, _) => json!(["list", ty.as_deref(), parts]),
+        Node::Map(ty, _) => json!(["map", ty.as_deref(), parts]),
+        Node::Object(shape, _) => json!(["object", shape.name, parts]),
+    }
+}
+
+/// A node that is no container, as plain JSON.
+fn plain_json(node: &Node) -> Json {
+    match node {
+        Node::Bool(value) => json!(value),
+        Node::Int(value) => json!(value),
+        Node::Long(value) | Node::Date(value) => json!(value),
+        Node::Double(value) if value.is_finite() => json!(value),
+        Node::Double(value) => json!(java_double(*value)),
+        Node::Str(text) => json!(text),
+        Node::Utf16(units) => json!(utf16_hex(units)),
+        Node::Binary(bytes) => json!(hex(bytes)),
+        Node::Null | Node::List(..) | Node::Map(..) | Node::Object(..) => Json::Null,
+    }
+}
+
+fn utf16_hex(units: &[u16]) -> String {
+    let bytes: Vec<u8> = units.iter().flat_map(|unit| unit.to_be_bytes()).collect();
+    hex(&bytes)
+}
+
+/// A key of a JSON object: text as it is, other keys as their JSON.
+fn key_text(key: Json) -> String {
+    match key {
+        Json::String(text) => text,
+        other => other.to_string(),
     }
 }
 

@@ -6,6 +6,7 @@
 //! know which of their entries were there then, so reading again adds nothing.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use crate::error::{Error, ErrorKind};
 use crate::limits::Limits;
@@ -66,6 +67,27 @@ pub struct Class<'a> {
     pub name: Cow<'a, str>,
     /// Names of its fields, in the order of the values. A name may be there twice.
     pub fields: Vec<Cow<'a, str>>,
+    /// Which fields are hidden by a later one of the same name; empty when none is.
+    hidden: Vec<bool>,
+}
+
+impl Class<'_> {
+    /// Whether a later field has the same name. Typed values take the later one.
+    pub fn is_hidden(&self, field: usize) -> bool {
+        self.hidden.get(field).copied().unwrap_or(false)
+    }
+}
+
+/// Which names come again later.
+fn hidden(fields: &[Cow<'_, str>]) -> Vec<bool> {
+    let mut later = HashSet::with_capacity(fields.len());
+    let mut hidden: Vec<bool> = fields.iter().rev().map(|name| !later.insert(name)).collect();
+    if hidden.contains(&true) {
+        hidden.reverse();
+    } else {
+        hidden.clear();
+    }
+    hidden
 }
 
 /// Where a list, map or object starts, and what the tables held then.
@@ -166,7 +188,8 @@ impl<'a> Reader<'a> {
 
     /// The class with this index, as tokens give it.
     pub fn class(&self, index: usize) -> &Class<'a> {
-        static NONE: Class<'static> = Class { name: Cow::Borrowed(""), fields: Vec::new() };
+        static NONE: Class<'static> =
+            Class { name: Cow::Borrowed(""), fields: Vec::new(), hidden: Vec::new() };
         self.classes.get(index).unwrap_or(&NONE)
     }
 
@@ -211,6 +234,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// The bytes are no Hessian, or a limit is exceeded.
+    #[expect(clippy::should_implement_trait, reason = "an error ends a stream, not a None")]
     pub fn next(&mut self) -> Result<Token<'a>, Error> {
         self.values += 1;
         if self.replaying > 0 {
@@ -320,6 +344,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Whether the value that was started as `number` has not been read to its end.
+    pub fn is_open(&self, number: usize) -> bool {
+        self.started.get(number).is_some_and(|started| started.end == 0)
+    }
+
     /// Goes back to the value that was started as `number`; [`resume`](Self::resume) returns.
     ///
     /// # Errors
@@ -343,6 +372,12 @@ impl<'a> Reader<'a> {
         self.at = started.offset;
         self.cursor = Cursor { started: number, classes: started.classes, types: started.types };
         Ok(resume)
+    }
+
+    /// Goes back to a position from which only values without parts were read.
+    pub(crate) fn rewind(&mut self, position: usize) {
+        self.at = position;
+        self.values = self.values.saturating_sub(1);
     }
 
     /// Goes on where [`replay`](Self::replay) went away.
@@ -473,7 +508,8 @@ impl<'a> Reader<'a> {
             fields.push(self.name()?);
         }
         self.take_memory(64 + fields.len() * 24)?;
-        self.classes.push(Class { name, fields });
+        let hidden = hidden(&fields);
+        self.classes.push(Class { name, fields, hidden });
         self.cursor.classes += 1;
         Ok(())
     }

@@ -272,6 +272,33 @@ impl Writer {
         self.begin()
     }
 
+    /// Starts a list whose length is not known yet; [`end_list`](Self::end_list) says it.
+    pub fn open_list(&mut self, ty: Option<&str>) -> OpenList {
+        let mut name = Writer { types: std::mem::take(&mut self.types), ..Writer::new() };
+        if let Some(ty) = ty {
+            name.ty(ty);
+        }
+        self.types = name.types;
+        self.begin();
+        OpenList { at: self.out.len(), ty: ty.map(|_| name.out) }
+    }
+
+    /// Ends a list of `len` elements, which were written since.
+    pub fn end_list(&mut self, list: OpenList, len: usize) {
+        let mut head = Writer::new();
+        match (&list.ty, len) {
+            (Some(_), 0..=7) => head.out.push(0x70 + len as u8),
+            (Some(_), _) => head.out.push(b'V'),
+            (None, 0..=7) => head.out.push(0x78 + len as u8),
+            (None, _) => head.out.push(b'X'),
+        }
+        head.out.extend(list.ty.into_iter().flatten());
+        if len > 7 {
+            head.int(i32::try_from(len).unwrap_or(i32::MAX));
+        }
+        self.out.splice(list.at..list.at, head.out);
+    }
+
     /// Starts a map: keys and values follow, then [`end`](Self::end). Its number is the answer.
     pub fn map(&mut self, ty: Option<&str>) -> usize {
         match ty {
@@ -406,6 +433,13 @@ impl Writer {
         self.out.push(tag);
         self.out.extend_from_slice(&bytes);
     }
+}
+
+/// A list whose length is not known yet.
+#[derive(Debug)]
+pub struct OpenList {
+    at: usize,
+    ty: Option<Vec<u8>>,
 }
 
 /// The next part of a text.

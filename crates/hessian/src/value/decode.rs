@@ -49,7 +49,7 @@ impl Value {
     /// The next value of a stream.
     ///
     /// # Errors
-    /// The bytes are no Hessian, end early, exceed a limit, or refer to a value before this one.
+    /// The bytes are no Hessian, end early, exceed a limit, or refer to a value around this one.
     pub fn read(reader: &mut Reader<'_>) -> Result<Self, Error> {
         let mut decoding = Decoding { base: reader.started(), ..Decoding::new() };
         decoding.value(reader)?;
@@ -151,9 +151,10 @@ impl Decoding {
             Token::Ref(number) => {
                 let known = self.started.len();
                 let kind = ErrorKind::Index { what: "reference", index: number, known };
-                let at = number.checked_sub(self.base);
-                let id = at.and_then(|at| self.started.get(at)).copied();
-                return id.ok_or_else(|| reader.error(kind));
+                let Some(at) = number.checked_sub(self.base) else {
+                    return self.copy(number, reader);
+                };
+                return self.started.get(at).copied().ok_or_else(|| reader.error(kind));
             }
             Token::List { ty, len, number } => {
                 self.begin(Open { id, number, left: len, key: None }, open);
@@ -192,6 +193,14 @@ impl Decoding {
         };
         self.value.nodes.push(node);
         Ok(id)
+    }
+
+    /// A copy of a value before the first one here.
+    fn copy(&mut self, number: usize, reader: &mut Reader<'_>) -> Result<NodeId, Error> {
+        let resume = reader.replay(number)?;
+        let copy = Value::read(reader);
+        reader.resume(resume);
+        Ok(self.value.graft(&copy?))
     }
 
     fn begin(&mut self, value: Open, open: &mut Vec<Open>) {
