@@ -16,6 +16,7 @@
 //! the tag `5F` is an integer in thousandths, strings are UTF-16 units of up to three bytes.
 
 mod error;
+pub mod java;
 mod limits;
 mod notation;
 mod read;
