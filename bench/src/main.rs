@@ -1,9 +1,11 @@
-//! What Equipoise costs: one pick, one change of the list, one call from end to end. Everything is
-//! put beside something else in the same run, since only ratios within a run mean anything on a
-//! machine that others use too.
+//! What Equipoise costs: one pick, one change of the list, one call from end to end, one object in
+//! Hessian. Everything is put beside something else in the same run, since only ratios within a run
+//! mean anything on a machine that others use too.
 
 mod alloc;
 mod harness;
+#[cfg(feature = "hessian")]
+mod hessian;
 mod machine;
 mod options;
 mod picks;
@@ -37,6 +39,13 @@ fn main() -> ExitCode {
         #[cfg(not(feature = "rpc"))]
         Command::Rpc => {
             eprintln!("built without the feature `rpc`");
+            return ExitCode::from(2);
+        }
+        #[cfg(feature = "hessian")]
+        Command::Hessian => hessian::run(&options),
+        #[cfg(not(feature = "hessian"))]
+        Command::Hessian => {
+            eprintln!("built without the feature `hessian`");
             return ExitCode::from(2);
         }
     }

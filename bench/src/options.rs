@@ -1,4 +1,4 @@
-//! The command line: three subcommands and a few options.
+//! The command line: four subcommands and a few options.
 
 /// What to do.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -6,6 +6,7 @@ pub(crate) enum Command {
     Picks,
     Rebuild,
     Rpc,
+    Hessian,
 }
 
 /// What was asked for.
@@ -24,11 +25,12 @@ usage: cargo run --release -- COMMAND [OPTION...]
   picks     cost of one pick: every strategy beside textbook code and the machine's limit
   rebuild   cost of a change: a weight, one more, one less
   rpc       calls per second and latency on loopback, beside tonic
+  hessian   objects per second written and read, beside serde_json
 
   --quick            fewer sizes and rounds: seconds instead of minutes
   --sizes 10,1000    numbers of providers (picks, rebuild)
   --rounds 15        how often everything is measured
-  --only WORD        strategies and contenders with this word in their name (may be repeated)";
+  --only WORD        strategies, contenders and sets with this word in their name (may be repeated)";
 
 impl Options {
     /// Reads arguments, without the program's name.
@@ -37,6 +39,7 @@ impl Options {
             Some("picks") => Command::Picks,
             Some("rebuild") => Command::Rebuild,
             Some("rpc") => Command::Rpc,
+            Some("hessian") => Command::Hessian,
             Some(other) => return Err(format!("no such command: {other}")),
             None => return Err("a command is missing".to_owned()),
         };

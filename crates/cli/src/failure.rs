@@ -9,6 +9,11 @@ use std::process::ExitCode;
 #[error("{0}")]
 pub(crate) struct Usage(String);
 
+/// A failure that is printed as it is, for programs that read it: exit code 1.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Shown(pub(crate) String);
+
 /// Ctrl-C or a signal to end: exit code 130, as shells have it.
 #[derive(Debug, thiserror::Error)]
 #[error("interrupted")]
@@ -27,6 +32,10 @@ pub(crate) fn end(error: &anyhow::Error) -> ExitCode {
     };
     if error.chain().any(broken_pipe) {
         return ExitCode::SUCCESS;
+    }
+    if let Some(Shown(text)) = error.downcast_ref() {
+        eprintln!("{text}");
+        return ExitCode::from(1);
     }
     eprintln!("error: {}", one_line(&format!("{error:#}")));
     if error.is::<Usage>() {

@@ -4,8 +4,10 @@
 mod arguments;
 mod call;
 mod completions;
+mod decode;
 mod demo;
 mod failure;
+mod r#gen;
 mod options;
 mod output;
 mod pick;
@@ -35,7 +37,9 @@ enum Command {
     Serve(serve::ServeArgs),
     Call(call::CallArgs),
     Pick(pick::PickArgs),
+    Decode(decode::DecodeArgs),
     Strategies(strategies::StrategiesArgs),
+    Gen(r#gen::GenArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -55,7 +59,9 @@ fn main() -> ExitCode {
         Command::Serve(args) => serve::run(&args),
         Command::Call(args) => call::run(&args),
         Command::Pick(args) => pick::run(&args),
+        Command::Decode(args) => decode::run(&args),
         Command::Strategies(args) => strategies::run(&args),
+        Command::Gen(args) => r#gen::run(&args),
         Command::Completions(args) => completions::run(&args, &mut Cli::command()),
     };
     match done {

@@ -174,6 +174,21 @@ impl CallBuilder {
         self.raw(Body::Java(arguments)).await
     }
 
+    /// Sends Java values and reads the result with `read`; gives the answer's attachments, too.
+    ///
+    /// # Errors
+    /// As [`java`](Self::java), or `read` cannot.
+    pub async fn java_read<R, E: std::fmt::Display>(
+        self,
+        arguments: Arc<dyn Arguments>,
+        read: impl FnOnce(&[u8]) -> Result<R, E>,
+    ) -> Result<(R, Attachments), CallError> {
+        let flow = self.flow(Body::Java(arguments))?;
+        let reply = run(flow.clone()).await?;
+        let result = read(&reply.body).map_err(|error| unreadable(&flow, &error))?;
+        Ok((result, reply.attachments))
+    }
+
     fn flow(self, body: Body) -> Result<Arc<Flow>, CallError> {
         let view = self.shared.view.load();
         let method = view.method(Method::Name(&self.method));

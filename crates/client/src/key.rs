@@ -47,12 +47,14 @@ impl OwnKey {
 /// The arguments of a JSON body; `None` when it cannot be read.
 fn json_arguments(body: &[u8]) -> Option<Vec<Argument>> {
     match serde_json::from_slice(body).ok()? {
-        Value::Array(all) => Some(all.into_iter().map(argument).collect()),
-        one => Some(vec![argument(one)]),
+        Value::Array(all) => Some(all.into_iter().map(hash_argument).collect()),
+        one => Some(vec![hash_argument(one)]),
     }
 }
 
-fn argument(value: Value) -> Argument {
+/// A JSON value as one of the arguments that `hash.arguments` selects from; numbers keep Java's text
+/// forms.
+pub fn hash_argument(value: Value) -> Argument {
     match value {
         Value::Null => Argument::Null,
         Value::Bool(b) => Argument::Bool(b),
@@ -63,9 +65,9 @@ fn argument(value: Value) -> Argument {
             (None, None, None) => Argument::Text(n.to_string()),
         },
         Value::String(s) => Argument::Text(s),
-        Value::Array(all) => Argument::List(all.into_iter().map(argument).collect()),
+        Value::Array(all) => Argument::List(all.into_iter().map(hash_argument).collect()),
         Value::Object(all) => {
-            Argument::Map(all.into_iter().map(|(k, v)| (Argument::Text(k), argument(v))).collect())
+            Argument::Map(all.into_iter().map(|(k, v)| (Argument::Text(k), hash_argument(v))).collect())
         }
     }
 }

@@ -39,5 +39,6 @@ pub use call::CallBuilder;
 pub use consumer::Consumer;
 pub use error::{AttemptRecord, CallError};
 pub use flow::{Choice, Each, Flow};
+pub use key::hash_argument;
 pub use intercept::{Interceptor, NextAttempt, NextCall};
 pub use time::TokioClock;

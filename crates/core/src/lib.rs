@@ -44,6 +44,7 @@ pub mod rng;
 pub mod route;
 pub mod routes;
 pub mod service;
+pub mod stream;
 pub(crate) mod sync;
 pub mod ticket;
 pub mod url;

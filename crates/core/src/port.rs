@@ -12,8 +12,9 @@ use bytes::Bytes;
 
 use crate::attachments::Attachments;
 use crate::hash::key::Argument;
-use crate::outcome::Failure;
+use crate::outcome::{Failure, FailureKind};
 use crate::service::ServiceKey;
+use crate::stream::{Duplex, StreamRequest};
 use crate::url::Url;
 
 /// A boxed future, so that the doors can be trait objects.
@@ -146,6 +147,17 @@ pub trait Connection: Send + Sync + fmt::Debug + 'static {
     /// everything it held.
     /// *Errors*: `sent` is `No` only if the provider provably did not see the call.
     fn send<'a>(&'a self, request: Request) -> BoxFuture<'a, Result<Reply, Failure>>;
+
+    /// Opens a stream of messages. Returns once the stream has its place on the connection, which
+    /// may be before the provider has seen it.
+    ///
+    /// *Cancellation*: dropping the future, or both halves later, withdraws the call.
+    /// *Errors*: as [`send`](Self::send); a protocol without streams says so.
+    fn open<'a>(&'a self, request: StreamRequest) -> BoxFuture<'a, Result<Duplex, Failure>> {
+        let reason = format!("no stream for {:?}: this protocol has none", request.method);
+        let refused = Failure::not_sent(FailureKind::Invalid, reason);
+        Box::pin(std::future::ready(Err(refused)))
+    }
 
     /// Whether new calls may use it: open, and not told to go away.
     fn is_available(&self) -> bool;

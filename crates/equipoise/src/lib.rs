@@ -23,6 +23,12 @@
 //! in `equipoise-core`, `equipoise-client` and `equipoise-protocol`.
 
 mod balancer;
+#[cfg(feature = "dubbo")]
+pub mod java;
+#[cfg(feature = "tri")]
+pub mod proto;
+#[cfg(feature = "tri")]
+mod provider;
 mod system;
 
 pub use balancer::{Balancer, BalancerBuilder, BalancerError, Local, Ticket};
@@ -42,8 +48,12 @@ pub use equipoise_client as client;
 pub use equipoise_client::{BuildError, CallError, Consumer, ConsumerBuilder};
 #[cfg(feature = "client")]
 pub use equipoise_core::port::{Arguments, Body, BodyFormat, Reply};
+#[cfg(feature = "dubbo")]
+pub use equipoise_macros::{JavaObject, interface};
 #[cfg(feature = "tri")]
 pub use equipoise_protocol as protocol;
+#[cfg(feature = "tri")]
+pub use provider::Context;
 
 /// Starts the configuration of a consumer of one interface, over `tri`.
 ///

@@ -10,7 +10,8 @@ pub struct Limits {
     /// Values of any kind, each visit of a value that is referred to included. Elements of arrays of
     /// primitives do not count.
     pub values: usize,
-    /// Bytes of memory that decoded values take, roughly.
+    /// Bytes of memory that decoded values take, roughly, and bytes that are read again where a value is
+    /// referred to.
     pub memory: usize,
     /// Class definitions.
     pub classes: usize,
@@ -30,7 +31,8 @@ impl Limits {
             input: bytes,
             depth: 512,
             values: bytes,
-            memory: bytes.saturating_mul(16),
+            // Small inputs may take what any table takes.
+            memory: if bytes < 4096 { 65_536 } else { bytes.saturating_mul(16) },
             classes: 1024,
             fields: 1024,
             types: 1024,

@@ -39,23 +39,41 @@ const FOUR_BYTES: ErrorKind = ErrorKind::Text("a character of four bytes");
 /// Why the units cannot be taken, and how many bytes before.
 pub(crate) type Broken = (ErrorKind, usize);
 
-/// How many bytes `units` units at the start of `bytes` take, and whether any is a surrogate.
+/// How many bytes `units` units at the start of `bytes` take, and whether any is a surrogate. Only the
+/// first byte of each unit is looked at: [`whole`] and [`units`] find what else is wrong.
 pub(crate) fn measure(bytes: &[u8], units: usize) -> Result<(usize, bool), Broken> {
-    // Nearly all strings of RPC are ASCII, or begin with it.
-    let Some(head) = bytes.get(..units) else {
+    if bytes.len() < units {
         // There are fewer bytes than units: no need to look at them.
         return Err((ErrorKind::EndOfInput, bytes.len()));
-    };
-    if head.is_ascii() {
-        return Ok((units, false));
     }
     let (mut at, mut surrogate) = (0, false);
     for _ in 0..units {
-        let (unit, width) = unit(bytes, at)?;
-        surrogate |= (0xD800..0xE000).contains(&unit);
-        at += width;
+        let Some(first) = bytes.get(at) else { return Err((ErrorKind::EndOfInput, at)) };
+        at += match first {
+            0x00..=0x7F => 1,
+            0xC2..=0xDF => 2,
+            0xED => {
+                surrogate |= bytes.get(at + 1).is_some_and(|second| *second >= 0xA0);
+                3
+            }
+            0xE0..=0xEF => 3,
+            // For the error.
+            _ => unit(bytes, at)?.1,
+        };
+    }
+    if at > bytes.len() {
+        return Err((ErrorKind::EndOfInput, bytes.len()));
     }
     Ok((at, surrogate))
+}
+
+/// The text that measured units without surrogates are: UTF-8.
+pub(crate) fn whole(bytes: &[u8]) -> Result<&str, Broken> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to();
+        // For what is wrong there.
+        unit(bytes, at).err().unwrap_or((ErrorKind::Text("no UTF-8"), at))
+    })
 }
 
 /// One unit, and how many bytes it takes.
@@ -82,7 +100,7 @@ fn unit(bytes: &[u8], at: usize) -> Result<(u16, usize), Broken> {
     }
 }
 
-/// Decodes all of `bytes`, which [`measure`] has found to be whole units.
+/// Decodes all of `bytes`.
 pub(crate) fn units(bytes: &[u8], into: &mut Vec<u16>) -> Result<(), Broken> {
     let mut at = 0;
     while at < bytes.len() {

@@ -250,7 +250,7 @@ fn client_method(method: &Method) -> TokenStream {
     let descriptor = method.descriptor();
     let values = method.parameters.iter().map(|p| {
         let ident = &p.ident;
-        let value = wrapped(&quote! { &#ident }, &p.ty, p.wire.as_deref());
+        let value = wrapped(&quote! { #ident }, &p.ty, p.wire.as_deref());
         quote! { arguments.put(#value); }
     });
     let read = read_as(result);
@@ -318,8 +318,9 @@ fn provider(interface: &Interface, item: &ItemTrait, methods: &[Method]) -> Toke
                 ::core::result::Result<::equipoise::Reply, ::equipoise::protocol::Status>,
             > {
                 ::std::boxed::Box::pin(async move {
+                    let (method, context) = Self::methods().open(call)?;
                     #[allow(unused_mut, unused_variables)]
-                    let (method, context, mut arguments) = Self::methods().open(call)?;
+                    let mut arguments = context.arguments()?;
                     match method {
                         #(#arms)*
                         _ => ::core::result::Result::Err(context.unknown()),
@@ -342,17 +343,10 @@ fn provider_method(method: &Method) -> TokenStream {
         quote! { let #ident: #ty = arguments.next::<#read>()?.into(); }
     });
     let context = method.context.then(|| quote! { &context, });
-    let written = match (&method.result_wire, is_bytes(&method.result)) {
-        (None, false) => quote! { |value, write| write(value) },
-        (wire, _) => {
-            let value = wrapped(&quote! { value }, &method.result, wire.as_deref());
-            quote! { |value, write| write(#value) }
-        }
-    };
+    let written = wrapped(&quote! { value }, &method.result, method.result_wire.as_deref());
     quote! {{
         #(#reads)*
-        arguments.end()?;
         let result = self.0.#ident(#context #(#idents),*).await;
-        context.reply(result, #written)
+        context.reply(result.map(|value| #written))
     }}
 }

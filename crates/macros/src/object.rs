@@ -135,8 +135,15 @@ impl Class<'_> {
         let count = self.fields.len() + extra.len();
         let own = self.fields.iter().map(|field| {
             let (name, ident) = (&field.name, field.ident);
-            let value = wrapped(&quote! { &self.#ident }, field.ty, field.wire.as_deref());
-            quote! { state.serialize_field(#name, #value)?; }
+            let optional = inner(field.ty, "Option").is_some();
+            let special = field.wire.is_some() || is_bytes(field.ty);
+            let value = match (special, optional) {
+                (false, _) => quote! { self.#ident },
+                (true, true) => quote! { self.#ident.as_ref() },
+                (true, false) => quote! { &self.#ident },
+            };
+            let value = wrapped(&value, field.ty, field.wire.as_deref());
+            quote! { state.serialize_field(#name, &#value)?; }
         });
         quote! {
             #[automatically_derived]
@@ -162,10 +169,7 @@ impl Class<'_> {
         let places: Vec<_> = (0..self.fields.len()).map(|at| format_ident!("f{at}")).collect();
         let idents: Vec<_> = self.fields.iter().map(|field| field.ident).collect();
         let types: Vec<_> = self.fields.iter().map(|field| field.ty).collect();
-        let values = self.fields.iter().map(|field| {
-            let read = read_as(field.ty);
-            quote! { #read }
-        });
+        let values = self.fields.iter().map(|field| read_as(field.ty));
         let numbers = 0..self.fields.len();
         let numbers2 = numbers.clone();
         quote! {
@@ -245,17 +249,17 @@ impl Class<'_> {
 /// The value of a field or parameter as it is written: bytes as bytes, collections and arrays under
 /// their Java type, everything else as it is.
 pub(crate) fn wrapped(value: &TokenStream, ty: &Type, wire: Option<&str>) -> TokenStream {
-    if let Some(wire) = wire {
-        return quote! { &::equipoise::java::runtime::Named { name: #wire, value: #value } };
+    match (wire, is_bytes(ty), inner(ty, "Option").is_some()) {
+        (Some(wire), _, false) => {
+            quote! { ::equipoise::java::runtime::Named { name: #wire, value: #value } }
+        }
+        (Some(wire), _, true) => quote! {
+            #value.map(|value| ::equipoise::java::runtime::Named { name: #wire, value })
+        },
+        (None, true, true) => quote! { ::equipoise::java::runtime::MaybeBytes(#value) },
+        (None, true, false) => quote! { ::equipoise::java::runtime::Bytes(#value) },
+        (None, false, _) => value.clone(),
     }
-    if is_bytes(ty) {
-        return if inner(ty, "Option").is_some() {
-            quote! { &::equipoise::java::runtime::MaybeBytes((#value).as_deref()) }
-        } else {
-            quote! { &::equipoise::java::runtime::Bytes(#value) }
-        };
-    }
-    value.clone()
 }
 
 /// The type that a field or parameter is read as; `into()` makes the declared one of it.

@@ -4,8 +4,11 @@
 //! knows a directory, a strategy or a policy: what the crate offers the rest of the house is the
 //! [`Protocol`] door of `core`, and servers for programs that provide a service.
 
+mod availability;
+pub mod dubbo;
 pub mod java;
 mod load;
+mod security;
 mod server;
 mod status;
 #[cfg(feature = "tls")]
@@ -17,10 +20,12 @@ use std::sync::Arc;
 
 use equipoise_core::port::Protocol;
 
+pub use dubbo::Dubbo;
+pub use equipoise_hessian as hessian;
 pub use load::{LoadSource, SystemLoad};
-pub use server::{BindError, CallContext, Handler, RunningServer, Server};
+pub use server::{BindError, CallContext, Handler, RunningServer, Server, ServiceOptions};
 pub use status::{Status, code};
-pub use tri::{Health, Tri};
+pub use tri::{Health, Requests, Responses, Tri};
 
 /// Largest message in bytes, both ways, unless an option says otherwise (Dubbo's payload limit).
 pub const MAX_MESSAGE_BYTES: usize = 8 * 1024 * 1024;
@@ -44,7 +49,7 @@ pub struct Row {
 }
 
 /// All protocols, in the order of reports.
-pub static PROTOCOLS: &[Row] = &[tri::ROW];
+pub static PROTOCOLS: &[Row] = &[dubbo::ROW, tri::ROW];
 
 /// The protocol called `name` (scheme or alias; ASCII case does not matter).
 pub fn lookup(name: &str) -> Option<&'static Row> {
@@ -59,7 +64,17 @@ mod tests {
     use super::*;
 
     /// What is here for all protocols.
-    const SHARED: &[&str] = &["java", "lib", "load", "server", "status", "tls", "transport"];
+    const SHARED: &[&str] = &[
+        "availability",
+        "java",
+        "lib",
+        "load",
+        "security",
+        "server",
+        "status",
+        "tls",
+        "transport",
+    ];
 
     #[test]
     fn every_file_has_a_row_and_every_row_a_file() {

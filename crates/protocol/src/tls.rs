@@ -76,7 +76,9 @@ impl fmt::Debug for Identity<'_> {
 /// TLS of a client. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct ClientTls {
-    config: Arc<ClientConfig>,
+    http2: Arc<ClientConfig>,
+    /// The same without ALPN, for protocols that have no name there.
+    bare: Arc<ClientConfig>,
     name: Option<ServerName<'static>>,
 }
 
@@ -106,10 +108,13 @@ impl ClientTls {
         Self::trusting(roots, None)
     }
 
-    /// Uses a configuration of rustls; what it says about ALPN is replaced by `h2`.
+    /// Uses a configuration of rustls; what it says about ALPN is replaced by what the protocol
+    /// needs: `h2`, or nothing.
     pub fn from_config(mut config: ClientConfig) -> Self {
+        config.alpn_protocols = Vec::new();
+        let bare = Arc::new(config.clone());
         config.alpn_protocols = vec![HTTP2.to_vec()];
-        Self { config: Arc::new(config), name: None }
+        Self { http2: Arc::new(config), bare, name: None }
     }
 
     /// Expects this name in the certificate instead of the host's.
@@ -138,8 +143,31 @@ impl ClientTls {
         }))
     }
 
+    /// For HTTP/2, which the peer must agree to.
+    pub(crate) async fn connect_http2(
+        &self,
+        host: &str,
+        stream: TcpStream,
+    ) -> Result<client::TlsStream<TcpStream>, TlsError> {
+        let stream = self.connect_as(&self.http2, host, stream).await?;
+        if stream.get_ref().1.alpn_protocol() != Some(HTTP2) {
+            return Err(TlsError::NoHttp2);
+        }
+        Ok(stream)
+    }
+
+    /// For a protocol that the peer finds out from its first bytes.
     pub(crate) async fn connect(
         &self,
+        host: &str,
+        stream: TcpStream,
+    ) -> Result<client::TlsStream<TcpStream>, TlsError> {
+        self.connect_as(&self.bare, host, stream).await
+    }
+
+    async fn connect_as(
+        &self,
+        config: &Arc<ClientConfig>,
         host: &str,
         stream: TcpStream,
     ) -> Result<client::TlsStream<TcpStream>, TlsError> {
@@ -147,11 +175,7 @@ impl ClientTls {
             Some(name) => name.clone(),
             None => server_name(host)?,
         };
-        let stream = TlsConnector::from(self.config.clone()).connect(name, stream).await?;
-        if stream.get_ref().1.alpn_protocol() != Some(HTTP2) {
-            return Err(TlsError::NoHttp2);
-        }
-        Ok(stream)
+        Ok(TlsConnector::from(config.clone()).connect(name, stream).await?)
     }
 }
 

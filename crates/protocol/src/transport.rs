@@ -25,6 +25,16 @@ pub(crate) async fn tcp(target: &Url, port: u16) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
+/// The port of `target`, or `default` if it names none.
+pub(crate) fn port(target: &Url, default: u16) -> u16 {
+    if target.port == 0 { default } else { target.port }
+}
+
+/// `host:port` of `target`, with `default` for a port that it does not name.
+pub(crate) fn address(target: &Url, default: u16) -> String {
+    if target.port == 0 { format!("{}:{default}", target.address()) } else { target.address() }
+}
+
 /// Lets the system notice a peer that is gone without a word: cable, machine, NAT entry.
 fn probe(stream: &TcpStream) -> io::Result<()> {
     let socket = SockRef::from(stream);

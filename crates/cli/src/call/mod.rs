@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use clap::Args;
 use equipoise::client::CallBuilder;
+use equipoise::core::url::Url;
+use equipoise::protocol;
 use equipoise::{Body, CallError, Consumer, Reply};
 
 use crate::failure::usage;
@@ -26,20 +28,28 @@ use served::Counts;
 #[command(
     override_usage = "equipoise call [OPTIONS] <URL> <METHOD> [TYPES] <JSON>\n       \
                       equipoise call [OPTIONS] <URL[,URL...]> <SERVICE> <METHOD> [TYPES] <JSON>",
-    after_help = "Example: equipoise call tri://127.0.0.1:50051/equipoise.Demo echo '[\"hello\"]'"
+    after_help = "Examples:\n  \
+                  equipoise call tri://127.0.0.1:50051/equipoise.Demo echo '[\"hello\"]'\n  \
+                  equipoise call 'dubbo://10.9.0.1:20880/com.acme.Stock?group=g&version=1.0' \
+                  reserve java.lang.String,int '[\"s1\",2]'"
 )]
 pub(crate) struct CallArgs {
     /// Providers: addresses with parameters, and with the service as path where it is not given
     /// as a word of its own. `group` and `version` are read from the parameters.
     #[arg(value_name = "URL")]
     urls: String,
-    /// Service (unless the URL has a path), method, Java types of the parameters (tri needs none),
-    /// and the arguments as one JSON document: an array is the list of arguments.
+    /// Service (unless the URL has a path), method, Java types of the parameters (dubbo needs them
+    /// where a method has overloads, tri with --generic), and the arguments as one JSON document:
+    /// an array is the list of arguments.
     #[arg(value_name = "[SERVICE] METHOD [TYPES] JSON", allow_negative_numbers = true)]
     words: Vec<String>,
     /// Java types of the parameters, such as java.lang.String,int.
     #[arg(long)]
     types: Option<String>,
+    /// Over tri, sends the arguments as Java values ($invoke) and not as JSON. Over dubbo they
+    /// always are.
+    #[arg(long)]
+    generic: bool,
     /// Group of the service.
     #[arg(long)]
     group: Option<String>,
@@ -134,7 +144,11 @@ async fn one(args: &CallArgs, consumer: &Consumer, target: &Target) -> Made {
     let before = Counts::of(&consumer.report());
     let started = Instant::now();
     let body = Bytes::from(target.json.clone().into_bytes());
-    let result = prepared(args, consumer.call(&target.method)).raw(Body::json(body)).await;
+    let mut call = prepared(args, consumer.call(&target.method));
+    if let Some(types) = types(args, target) {
+        call = call.types(types);
+    }
+    let result = call.raw(Body::json(body)).await;
     let elapsed = started.elapsed();
     let since = Counts::of(&consumer.report()).since(&before);
     // An error lists its attempts itself, those included whose provider has left the report.
@@ -143,6 +157,15 @@ async fn one(args: &CallArgs, consumer: &Consumer, target: &Target) -> Made {
         Err(error) => error.attempts.iter().filter(|a| !a.address.is_empty()).count() as u64,
     };
     Made { providers: since.answered(), attempts, result, elapsed }
+}
+
+/// The Java types that travel with the call. A call of JSON over tri has none; giving it some makes
+/// it a call of Java values.
+fn types(args: &CallArgs, target: &Target) -> Option<String> {
+    let dubbo = |url: &Url| protocol::lookup(&url.protocol).is_some_and(|p| p.scheme == "dubbo");
+    let takes_types = args.generic || target.urls.iter().any(dubbo);
+    let given = target.types.as_ref().map(|types| types.join(","));
+    given.filter(|_| takes_types)
 }
 
 fn prepared(args: &CallArgs, call: CallBuilder) -> CallBuilder {

@@ -10,6 +10,7 @@ use std::str::FromStr;
 use ::serde::{Deserialize, Serialize};
 
 use crate::java::LocalTime;
+use crate::java::compact::Compact;
 use crate::java::text::{ParseError, numbers, wire_and_text};
 
 /// `java.time.LocalDate`. The fields are not checked against the calendar: a peer may send anything.
@@ -66,50 +67,33 @@ struct DateHandle {
     day: i32,
     month: i32,
     year: i32,
+    /// Of the compact form.
+    #[serde(rename = "value", skip_serializing)]
+    epoch_day: Option<i64>,
 }
 
-impl From<LocalDate> for DateHandle {
+impl From<LocalDate> for Compact<DateHandle> {
     fn from(date: LocalDate) -> Self {
-        Self { day: date.day, month: date.month, year: date.year }
+        let LocalDate { year, month, day } = date;
+        Compact::Handle(DateHandle { day, month, year, epoch_day: None })
     }
 }
 
-/// The handle, or the epoch day of the compact form.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum AnyDate {
-    Day(i64),
-    Handle(DateHandle),
-}
-
-impl From<LocalDate> for AnyDate {
-    fn from(date: LocalDate) -> Self {
-        AnyDate::Handle(date.into())
-    }
-}
-
-impl Serialize for AnyDate {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            AnyDate::Day(day) => day.serialize(serializer),
-            AnyDate::Handle(handle) => handle.serialize(serializer),
-        }
-    }
-}
-
-impl TryFrom<AnyDate> for LocalDate {
+impl TryFrom<Compact<DateHandle>> for LocalDate {
     type Error = ParseError;
 
-    fn try_from(date: AnyDate) -> Result<Self, ParseError> {
+    fn try_from(date: Compact<DateHandle>) -> Result<Self, ParseError> {
         match date {
-            AnyDate::Day(day) => LocalDate::from_epoch_day(day)
-                .ok_or_else(|| ParseError::new(&day.to_string(), "day of a date")),
-            AnyDate::Handle(handle) => Ok(LocalDate::new(handle.year, handle.month, handle.day)),
+            Compact::Number(day) | Compact::Handle(DateHandle { epoch_day: Some(day), .. }) => {
+                LocalDate::from_epoch_day(day)
+                    .ok_or_else(|| ParseError::new(&day.to_string(), "day of a date"))
+            }
+            Compact::Handle(handle) => Ok(LocalDate::new(handle.year, handle.month, handle.day)),
         }
     }
 }
 
-wire_and_text!(LocalDate, AnyDate);
+wire_and_text!(LocalDate, Compact<DateHandle>);
 
 impl fmt::Display for LocalDate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -10,6 +10,7 @@ use ::serde::ser::Serializer;
 use ::serde::{Deserialize, Serialize};
 
 use crate::java::LocalDate;
+use crate::java::compact::Compact;
 use crate::java::text::{Fraction, ParseError, nanos, numbers, wire_and_text};
 use crate::serde::DATE;
 
@@ -92,7 +93,8 @@ impl FromStr for Date {
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let wrong = || ParseError::new(text, "time such as 2026-11-30T08:15:00.250Z");
         let (day, nanos) = point(text).ok_or_else(wrong)?;
-        Ok(Self(day * MILLIS_PER_DAY + nanos.div_euclid(1_000_000)))
+        let start = day.checked_mul(MILLIS_PER_DAY).ok_or_else(wrong)?;
+        start.checked_add(nanos.div_euclid(1_000_000)).map(Self).ok_or_else(wrong)
     }
 }
 
@@ -160,6 +162,47 @@ sql!(SqlDate, SqlDateWire, "java.sql.Date");
 sql!(SqlTime, SqlTimeWire, "java.sql.Time");
 sql!(Timestamp, TimestampWire, "java.sql.Timestamp");
 
+/// `java.util.Calendar`: the point in time. Its time zone does not travel.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Ord, PartialOrd, Hash)]
+pub struct Calendar(pub Date);
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(rename = "com.alibaba.com.caucho.hessian.io.CalendarHandle", default)]
+struct CalendarHandle {
+    date: Date,
+    /// The class of the calendar; nothing is that of the receiver's place.
+    #[serde(rename = "type", skip_deserializing)]
+    class: (),
+}
+
+impl From<Calendar> for CalendarHandle {
+    fn from(it: Calendar) -> Self {
+        Self { date: it.0, class: () }
+    }
+}
+
+impl From<CalendarHandle> for Calendar {
+    fn from(handle: CalendarHandle) -> Self {
+        Self(handle.date)
+    }
+}
+
+wire_and_text!(Calendar, CalendarHandle);
+
+impl fmt::Display for Calendar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for Calendar {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        text.parse().map(Self)
+    }
+}
+
 /// `java.time.LocalTime`. The fields are not checked: a peer may send anything.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Ord, PartialOrd, Hash)]
 pub struct LocalTime {
@@ -191,10 +234,11 @@ impl LocalTime {
         })
     }
 
-    /// Nanoseconds after midnight.
+    /// Nanoseconds after midnight; of a time that is none, as many as an `i64` holds at most.
     pub fn to_nano_of_day(self) -> i64 {
         let minutes = i64::from(self.hour) * 60 + i64::from(self.minute);
-        (minutes * 60 + i64::from(self.second)) * 1_000_000_000 + i64::from(self.nano)
+        let seconds = minutes * 60 + i64::from(self.second);
+        seconds.saturating_mul(1_000_000_000).saturating_add(self.nano.into())
     }
 }
 
@@ -205,47 +249,36 @@ struct TimeHandle {
     second: i32,
     minute: i32,
     hour: i32,
+    /// Of the compact form.
+    #[serde(rename = "value", skip_serializing)]
+    nano_of_day: Option<i64>,
 }
 
-/// The handle, or the nanoseconds of the compact form.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum AnyTime {
-    Nanos(i64),
-    Handle(TimeHandle),
-}
-
-impl Serialize for AnyTime {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            AnyTime::Nanos(nanos) => nanos.serialize(serializer),
-            AnyTime::Handle(handle) => handle.serialize(serializer),
-        }
-    }
-}
-
-impl From<LocalTime> for AnyTime {
+impl From<LocalTime> for Compact<TimeHandle> {
     fn from(it: LocalTime) -> Self {
         let LocalTime { hour, minute, second, nano } = it;
-        AnyTime::Handle(TimeHandle { nano, second, minute, hour })
+        Compact::Handle(TimeHandle { nano, second, minute, hour, nano_of_day: None })
     }
 }
 
-impl TryFrom<AnyTime> for LocalTime {
+impl TryFrom<Compact<TimeHandle>> for LocalTime {
     type Error = ParseError;
 
-    fn try_from(time: AnyTime) -> Result<Self, ParseError> {
+    fn try_from(time: Compact<TimeHandle>) -> Result<Self, ParseError> {
         match time {
-            AnyTime::Nanos(nanos) => LocalTime::from_nano_of_day(nanos)
-                .ok_or_else(|| ParseError::new(&nanos.to_string(), "nanosecond of a day")),
-            AnyTime::Handle(TimeHandle { nano, second, minute, hour }) => {
+            Compact::Number(nanos)
+            | Compact::Handle(TimeHandle { nano_of_day: Some(nanos), .. }) => {
+                LocalTime::from_nano_of_day(nanos)
+                    .ok_or_else(|| ParseError::new(&nanos.to_string(), "nanosecond of a day"))
+            }
+            Compact::Handle(TimeHandle { nano, second, minute, hour, .. }) => {
                 Ok(LocalTime { hour, minute, second, nano })
             }
         }
     }
 }
 
-wire_and_text!(LocalTime, AnyTime);
+wire_and_text!(LocalTime, Compact<TimeHandle>);
 
 impl fmt::Display for LocalTime {
     /// As Java prints it: seconds only where there are any.
@@ -274,9 +307,11 @@ impl FromStr for LocalTime {
                 [hour, minute, 0]
             }
         };
-        let in_day = hour < 24 && minute < 60 && second < 60;
+        if hour >= 24 || minute >= 60 || second >= 60 {
+            return Err(wrong());
+        }
         let of_day = ((hour * 60 + minute) * 60 + second) * 1_000_000_000 + i64::from(nano);
-        LocalTime::from_nano_of_day(of_day).filter(|_| in_day).ok_or_else(wrong)
+        LocalTime::from_nano_of_day(of_day).ok_or_else(wrong)
     }
 }
 
@@ -326,21 +361,6 @@ seconds_and_nanos!(
     "com.alibaba.com.caucho.hessian.io.java8.DurationHandle",
     "`java.time.Duration`: a length of time, of either sign."
 );
-
-impl From<SystemTime> for Instant {
-    fn from(time: SystemTime) -> Self {
-        let nanos = match time.duration_since(UNIX_EPOCH) {
-            Ok(after) => i128::try_from(after.as_nanos()).unwrap_or(i128::MAX),
-            Err(before) => -i128::try_from(before.duration().as_nanos()).unwrap_or(i128::MAX),
-        };
-        let seconds = nanos.div_euclid(1_000_000_000);
-        Self {
-            seconds: i64::try_from(seconds).unwrap_or(i64::MAX),
-            // A remainder of less than 1 000 000 000.
-            nanos: nanos.rem_euclid(1_000_000_000) as i32,
-        }
-    }
-}
 
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

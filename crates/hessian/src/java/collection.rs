@@ -1,4 +1,5 @@
-//! Containers: a map that keeps its order, and `java.util.Optional`, which is not the same as null.
+//! Containers: a map and a set that keep their order, and `java.util.Optional`, which is not the same
+//! as null.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -71,6 +72,24 @@ impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Deserialize<'de> for Map<K, 
             }
         }
         deserializer.deserialize_map(Pairs(PhantomData))
+    }
+}
+
+/// `java.util.Set`, in the order in which it travels, under the name of `java.util.HashSet`. Whether
+/// anything is in it twice is not looked at.
+#[derive(Clone, Debug, Eq, PartialEq, Hash, Serialize, Deserialize)]
+#[serde(rename = "$list:java.util.HashSet")]
+pub struct Set<T>(pub Vec<T>);
+
+impl<T> Default for Set<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> FromIterator<T> for Set<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        Self(items.into_iter().collect())
     }
 }
 

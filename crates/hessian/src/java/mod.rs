@@ -7,16 +7,18 @@ mod big;
 mod calendar;
 mod clock;
 mod collection;
+mod compact;
 mod small;
+mod std_time;
 mod text;
 mod throwable;
 mod zone;
 
 pub use big::{BigDecimal, BigInteger};
 pub use calendar::{LocalDate, LocalDateTime, MonthDay, Period, Year, YearMonth};
-pub use clock::{Date, Duration, Instant, LocalTime, SqlDate, SqlTime, Timestamp};
-pub use collection::{Map, Optional};
-pub use small::{Class, File, Locale, Uuid};
+pub use clock::{Calendar, Date, Duration, Instant, LocalTime, SqlDate, SqlTime, Timestamp};
+pub use collection::{Map, Optional, Set};
+pub use small::{AtomicInteger, AtomicLong, Class, File, Locale, Uuid};
 pub use text::ParseError;
 pub use throwable::{StackTraceElement, Throwable};
 pub use zone::{OffsetDateTime, OffsetTime, ZoneId, ZoneOffset, ZonedDateTime};
@@ -54,6 +56,7 @@ java_types! {
     str => "Ljava/lang/String;";
     Value => "Ljava/lang/Object;";
     Date => "Ljava/util/Date;";
+    Calendar => "Ljava/util/Calendar;";
     SqlDate => "Ljava/sql/Date;";
     SqlTime => "Ljava/sql/Time;";
     Timestamp => "Ljava/sql/Timestamp;";
@@ -73,6 +76,8 @@ java_types! {
     ZonedDateTime => "Ljava/time/ZonedDateTime;";
     BigDecimal => "Ljava/math/BigDecimal;";
     BigInteger => "Ljava/math/BigInteger;";
+    AtomicInteger => "Ljava/util/concurrent/atomic/AtomicInteger;";
+    AtomicLong => "Ljava/util/concurrent/atomic/AtomicLong;";
     Uuid => "Ljava/util/UUID;";
     Locale => "Ljava/util/Locale;";
     Class => "Ljava/lang/Class;";
@@ -104,6 +109,10 @@ impl<K, V> JavaType for std::collections::BTreeMap<K, V> {
 
 impl<K, V> JavaType for Map<K, V> {
     const DESCRIPTOR: &'static str = "Ljava/util/Map;";
+}
+
+impl<T> JavaType for Set<T> {
+    const DESCRIPTOR: &'static str = "Ljava/util/Set;";
 }
 
 impl<T> JavaType for Optional<T> {

@@ -130,3 +130,48 @@ named!(
     "`java.lang.Class`: its name. Nothing is loaded."
 );
 named!(File, FileWire, "java.io.File", "value", "`java.io.File`: its path. Nothing is opened.");
+
+macro_rules! atomic {
+    ($name:ident, $wire:ident, $number:ty, $class:literal) => {
+        #[doc = concat!("`", $class, "`: its number at the moment of writing.")]
+        #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Ord, PartialOrd, Hash)]
+        pub struct $name(pub $number);
+
+        #[derive(Default, Serialize, Deserialize)]
+        #[serde(rename = $class, default)]
+        struct $wire {
+            value: $number,
+        }
+
+        impl From<$name> for $wire {
+            fn from(it: $name) -> Self {
+                Self { value: it.0 }
+            }
+        }
+
+        impl From<$wire> for $name {
+            fn from(wire: $wire) -> Self {
+                Self(wire.value)
+            }
+        }
+
+        wire_and_text!($name, $wire);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = ParseError;
+
+            fn from_str(text: &str) -> Result<Self, ParseError> {
+                text.parse().map(Self).map_err(|_| ParseError::new(text, "whole number such as 42"))
+            }
+        }
+    };
+}
+
+atomic!(AtomicInteger, AtomicIntegerWire, i32, "java.util.concurrent.atomic.AtomicInteger");
+atomic!(AtomicLong, AtomicLongWire, i64, "java.util.concurrent.atomic.AtomicLong");

@@ -10,8 +10,10 @@ use ::serde::{Deserialize, Serialize};
 use crate::java::text::ParseError;
 use crate::value::{Node, NodeId, Value};
 
-/// How many causes of causes are read.
+/// How many exceptions within each other are read.
 const CAUSES: usize = 32;
+/// How many exceptions one may consist of, all those within it counted.
+const MOST: usize = 64;
 
 /// An exception, whatever its class.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,6 +26,8 @@ pub struct Throwable {
     pub cause: Option<Box<Throwable>>,
     /// Where it was thrown, the innermost call first. Empty for one from Rust.
     pub stack_trace: Vec<StackTraceElement>,
+    /// What went wrong besides, while it was on its way.
+    pub suppressed: Vec<Throwable>,
     /// The fields that its class adds.
     pub fields: Vec<(String, Value)>,
 }
@@ -66,10 +70,12 @@ impl Throwable {
 
     /// Reads the exception that a value is; `None` when it is no object.
     pub fn from_value(value: &Value) -> Option<Self> {
-        Self::of(value, value.root(), CAUSES)
+        let mut left = MOST;
+        Self::of(value, value.root(), CAUSES, &mut left)
     }
 
-    fn of(value: &Value, id: NodeId, causes: usize) -> Option<Self> {
+    fn of(value: &Value, id: NodeId, causes: usize, left: &mut usize) -> Option<Self> {
+        *left = left.checked_sub(1)?;
         let class = match value.node(id) {
             Node::Object(shape, _) => shape.name.clone(),
             // A class that the peer did not have, or one written as a map.
@@ -86,11 +92,16 @@ impl Throwable {
             match name {
                 "detailMessage" => thrown.message = value.str(field).map(str::to_owned),
                 "cause" if field != id && causes > 0 => {
-                    thrown.cause = Self::of(value, field, causes - 1).map(Box::new);
+                    thrown.cause = Self::of(value, field, causes - 1, left).map(Box::new);
                 }
                 "stackTrace" => {
                     let items = value.items(field).unwrap_or_default();
                     thrown.stack_trace = items.iter().map(|line| element(value, *line)).collect();
+                }
+                "suppressedExceptions" if causes > 0 => {
+                    let items = value.items(field).unwrap_or_default().iter();
+                    let read = items.filter_map(|item| Self::of(value, *item, causes - 1, left));
+                    thrown.suppressed = read.collect();
                 }
                 "cause" | "suppressedExceptions" => {}
                 _ => thrown.fields.push((name.to_owned(), value.part(field))),
@@ -109,7 +120,11 @@ impl Throwable {
 
     fn add_to(&self, value: &mut Value) -> NodeId {
         let id = value.add(Node::Null);
-        let suppressed = value.add(Node::typed_list("java.util.Collections$EmptyList", Vec::new()));
+        let others: Vec<NodeId> = self.suppressed.iter().map(|it| it.add_to(value)).collect();
+        let suppressed = value.add(match others.is_empty() {
+            true => Node::typed_list("java.util.Collections$EmptyList", others),
+            false => Node::List(None, others),
+        });
         let lines: Vec<NodeId> =
             self.stack_trace.iter().map(|line| add_element(line, value)).collect();
         let trace = value.add(Node::typed_list("[java.lang.StackTraceElement", lines));

@@ -62,10 +62,14 @@ impl FromStr for ZoneOffset {
                 [hours, minutes, 0]
             }
         };
-        let total = hours * 3600 + minutes * 60 + seconds;
         // Java's offsets go to 18 hours.
-        let in_range = minutes < 60 && seconds < 60 && total <= 18 * 3600;
-        let total = i32::try_from(total).ok().filter(|_| in_range).ok_or_else(wrong)?;
+        if hours > 18 || minutes >= 60 || seconds >= 60 {
+            return Err(wrong());
+        }
+        let total = i32::try_from(hours * 3600 + minutes * 60 + seconds).map_err(|_| wrong())?;
+        if total > 18 * 3600 {
+            return Err(wrong());
+        }
         Ok(Self(if text.starts_with('-') { -total } else { total }))
     }
 }

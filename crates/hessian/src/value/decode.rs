@@ -1,5 +1,7 @@
-//! From bytes to a [`Value`]: linear in the input, without recursion.
+//! From bytes to a [`Value`]: linear in the input, without recursion, except into values that are
+//! before the first one here.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind};
@@ -10,6 +12,11 @@ use crate::value::{Node, NodeId, Shape, Value};
 
 /// What a node costs besides what it holds.
 const NODE: usize = size_of::<Node>() + size_of::<NodeId>();
+/// From how many nodes on small ones are shared, which have no identity: long arrays of small numbers
+/// must not take many times the room of their bytes.
+const SHARE_FROM: usize = 256;
+/// Ints and longs from -2048 to 2047, and null, the booleans, 0.0 and 1.0.
+const SHARED: usize = 2 * 4096 + 5;
 
 impl Value {
     /// The one value of `bytes`, with [`Limits::default`].
@@ -77,6 +84,10 @@ pub(crate) struct Decoding {
     /// Shapes and types by their index in the reader's tables.
     shapes: Vec<Arc<Shape>>,
     types: Vec<Arc<str>>,
+    /// Nodes of values before the first one here, by their number.
+    copies: HashMap<usize, NodeId>,
+    /// Small nodes that are there already; empty in small values.
+    shared: Vec<Option<NodeId>>,
 }
 
 impl Decoding {
@@ -87,6 +98,8 @@ impl Decoding {
             base: 0,
             shapes: Vec::new(),
             types: Vec::new(),
+            copies: HashMap::new(),
+            shared: Vec::new(),
         }
     }
 
@@ -145,6 +158,11 @@ impl Decoding {
         reader: &mut Reader<'_>,
         open: &mut Vec<Open>,
     ) -> Result<NodeId, Error> {
+        let small = self.small(&token, reader)?;
+        if let Some(id) = small.and_then(|at| self.shared.get(at).copied().flatten()) {
+            reader.take_memory(size_of::<NodeId>())?;
+            return Ok(id);
+        }
         reader.take_memory(NODE)?;
         let id = NodeId(u32::try_from(self.value.nodes.len()).unwrap_or(u32::MAX));
         let node = match token {
@@ -192,15 +210,52 @@ impl Decoding {
             Token::Null | Token::End => Node::Null,
         };
         self.value.nodes.push(node);
+        if let Some(place) = small.and_then(|at| self.shared.get_mut(at)) {
+            *place = Some(id);
+        }
         Ok(id)
     }
 
-    /// A copy of a value before the first one here.
+    /// Where the node of a token is shared, if it is.
+    fn small(
+        &mut self,
+        token: &Token<'_>,
+        reader: &mut Reader<'_>,
+    ) -> Result<Option<usize>, Error> {
+        if self.value.nodes.len() < SHARE_FROM {
+            return Ok(None);
+        }
+        let at = match *token {
+            Token::Int(value @ -2048..=2047) => usize::try_from(value + 2048).ok(),
+            Token::Long(value @ -2048..=2047) => usize::try_from(value + 2048 + 4096).ok(),
+            Token::Null => Some(2 * 4096),
+            Token::Bool(value) => Some(2 * 4096 + 1 + usize::from(value)),
+            Token::Double(value) if value.to_bits() == 0 => Some(2 * 4096 + 3),
+            Token::Double(value) if value.to_bits() == 1_f64.to_bits() => Some(2 * 4096 + 4),
+            _ => None,
+        };
+        if at.is_some() && self.shared.is_empty() {
+            reader.take_memory(SHARED * size_of::<Option<NodeId>>())?;
+            self.shared.resize(SHARED, None);
+        }
+        Ok(at)
+    }
+
+    /// A copy of a value before the first one here. What is in it is copied once.
     fn copy(&mut self, number: usize, reader: &mut Reader<'_>) -> Result<NodeId, Error> {
+        if let Some(copied) = self.copies.get(&number) {
+            return Ok(*copied);
+        }
         let resume = reader.replay(number)?;
-        let copy = Value::read(reader);
+        let base = std::mem::replace(&mut self.base, number);
+        let started = std::mem::take(&mut self.started);
+        let copied = self.value(reader);
+        self.base = base;
+        let again = std::mem::replace(&mut self.started, started);
+        self.copies.extend(again.into_iter().enumerate().map(|(at, id)| (number + at, id)));
+        self.value.roots.pop();
         reader.resume(resume);
-        Ok(self.value.graft(&copy?))
+        copied
     }
 
     fn begin(&mut self, value: Open, open: &mut Vec<Open>) {

@@ -119,7 +119,7 @@ impl Value {
         moved(&other.root())
     }
 
-    /// Replaces a node.
+    /// Replaces a node that was added. In a value that was read, equal numbers may be one node.
     pub fn put(&mut self, id: NodeId, node: Node) {
         if let Some(place) = self.nodes.get_mut(id.0 as usize) {
             *place = node;

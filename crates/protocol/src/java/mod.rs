@@ -1,9 +1,21 @@
 //! Java values as all protocols carry them: what a provider is handed, and what types, generic calls
 //! and exceptions look like. Knows Hessian, and no socket.
 
+mod bignum;
+pub mod exception;
+pub(crate) mod generic;
+mod handles;
+pub mod json;
+mod time;
+pub mod types;
+
 use std::sync::Arc;
 
 use bytes::Bytes;
+
+pub use exception::JavaException;
+pub(crate) use generic::{is_wrapped, returns, serve};
+pub use types::{JavaType, TypeError, parameters};
 
 /// The arguments of a call of a Java method, as they arrived.
 #[derive(Clone, Debug, Eq, PartialEq)]

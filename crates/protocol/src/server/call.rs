@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use crate::java::JavaArguments;
 use crate::status::Status;
+use crate::tri::server::streaming::{Requests, Responses};
 
 /// A service: answers the calls of all its methods.
 ///
@@ -23,12 +24,62 @@ pub trait Handler: Send + Sync + 'static {
     /// value in a stream of its own); its attachments travel as trailers over `tri` (as headers with
     /// JSON) and beside the result over `dubbo`.
     ///
-    /// *Called by* the server, on a task of the call's own.
+    /// *Called by* the server, on a task of the call's own; over `dubbo` the future is polled once on
+    /// the connection's task before that. Work that blocks belongs on `spawn_blocking`.
     /// *Cancellation*: the future is dropped when the caller gives up, when its deadline is over
     /// and when the connection is lost.
     /// *Errors*: an unknown method is [`Status::unknown_method`]. A panic answers this call with
     /// status 13 and harms nothing else.
     fn call<'a>(&'a self, call: CallContext) -> BoxFuture<'a, Result<Reply, Status>>;
+
+    /// What a gRPC request of `method` holds: one protobuf message, or Java values in Dubbo's
+    /// wrapper. The wire does not say it. Calls over `dubbo` and generic ones always come as Java
+    /// values, calls with `application/json` as JSON.
+    fn form(&self, method: &str) -> BodyFormat {
+        let _ = method;
+        BodyFormat::Protobuf
+    }
+
+    /// Whether `method` takes or gives a stream of messages. Its calls reach
+    /// [`stream`](Self::stream), and only over `tri` in the gRPC flavour.
+    fn is_stream(&self, method: &str) -> bool {
+        let _ = method;
+        false
+    }
+
+    /// Answers one call of a method that [`is_stream`](Self::is_stream): takes messages from
+    /// `requests`, gives its own to `responses`, in any order, and ends the call by returning. What
+    /// it returns travels as trailers. The form of the messages is [`form`](Self::form)'s; `call`
+    /// has no body.
+    ///
+    /// *Called by* the server, on a task of the call's own. The head of the answer has been sent.
+    /// *Cancellation*: as of [`call`](Self::call); a stream that is reset is such a case. When the
+    /// server ends, streams have its grace like all calls.
+    /// *Errors*: travel as the status of the call, after the messages that were sent. Exceptions do
+    /// not travel in streams.
+    fn stream<'a>(
+        &'a self,
+        call: CallContext,
+        requests: Requests,
+        responses: Responses,
+    ) -> BoxFuture<'a, Result<Attachments, Status>> {
+        drop((requests, responses));
+        Box::pin(async move { Err(Status::unknown_method(&call.service.interface, call.method())) })
+    }
+
+    /// The declared type of the method's result in Java's source form (`int`, `void`,
+    /// `java.util.List`), which travels beside results in Dubbo's wrapper; nobody needs it.
+    fn returns(&self, method: &str, types: Option<&str>) -> Option<&str> {
+        let _ = (method, types);
+        None
+    }
+
+    /// Whether a Java class is an enum. On the wire its constants look like objects with a field
+    /// `name`, but generic callers expect the bare name.
+    fn is_enum(&self, class: &str) -> bool {
+        let _ = class;
+        false
+    }
 }
 
 impl<F, A> Handler for F
@@ -83,9 +134,41 @@ impl CallContext {
         }
     }
 
+    /// A call of a Java method, with everything that came with it.
+    pub(crate) fn of_java(
+        service: Arc<ServiceKey>,
+        method: Arc<str>,
+        java: JavaArguments,
+        attachments: Attachments,
+        deadline: Option<Instant>,
+        peer: SocketAddr,
+    ) -> Self {
+        Self {
+            service,
+            method: Method::Named(method),
+            format: BodyFormat::Java,
+            body: Bytes::new(),
+            java: Some(java),
+            attachments,
+            deadline,
+            peer,
+        }
+    }
+
     /// The method's name, case-sensitive, as it was called.
     pub fn method(&self) -> &str {
         self.method.name()
+    }
+
+    /// The same call of another method, with Java values as arguments.
+    pub(crate) fn into_java(self, method: Arc<str>, java: JavaArguments) -> Self {
+        Self {
+            method: Method::Named(method),
+            format: BodyFormat::Java,
+            body: Bytes::new(),
+            java: Some(java),
+            ..self
+        }
     }
 
     /// Time left until the deadline; `None` when there is none, zero when it is over.

@@ -1,4 +1,4 @@
-//! One accepted connection: TLS, HTTP/1.1 or HTTP/2 by its first bytes, and its end.
+//! One accepted connection: TLS, the protocol that its first bytes tell, and its end.
 
 use std::convert::Infallible;
 use std::pin::{Pin, pin};
@@ -13,6 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep};
 
+use crate::dubbo;
 use crate::server::Shared;
 use crate::server::lifecycle::{Conn, Guest, Phase};
 use crate::server::preface::{Preface, detect};
@@ -60,6 +61,13 @@ where
         () = guest.lifecycle.reached(Phase::Draining) => return,
     };
     match first {
+        Ok(Ok((Preface::Dubbo, stream))) if shared.dubbo => {
+            let (stream, read) = stream.into_parts();
+            dubbo::server::serve(shared, guest, stream, &read).await;
+        }
+        Ok(Ok((Preface::Dubbo, _))) => {
+            tracing::debug!(peer = %guest.conn.peer(), "dubbo is not spoken here");
+        }
         Ok(Ok((Preface::Http2, stream))) => speak_http2(shared, guest, stream).await,
         Ok(Ok((Preface::Other, stream))) => speak_http1(shared, guest, stream).await,
         Ok(Err(error)) => tracing::debug!(peer = %guest.conn.peer(), %error, "no first bytes"),

@@ -8,9 +8,11 @@ use crate::{MAX_HEADER_BYTES, MAX_MESSAGE_BYTES};
 pub(crate) struct Limits {
     /// Bytes of a message, both ways.
     pub(crate) max_message: usize,
+    /// Whether answers are packed with gzip for callers that read it.
+    pub(crate) gzip: bool,
     /// Bytes of a header block.
     pub(crate) max_headers: u32,
-    /// Calls at a time on one HTTP/2 connection.
+    /// Calls at a time on one connection (HTTP/2 and `dubbo`).
     pub(crate) max_streams: u32,
     /// Open connections.
     pub(crate) max_connections: usize,
@@ -20,16 +22,19 @@ pub(crate) struct Limits {
     pub(crate) handshake: Duration,
     /// Time without a call after which a connection is closed.
     pub(crate) idle: Option<Duration>,
-    /// Time between signs of life asked of an HTTP/2 peer.
+    /// Time between signs of life asked of a peer (HTTP/2 and `dubbo`).
     pub(crate) keep_alive_interval: Option<Duration>,
-    /// Time the peer has for one.
+    /// Time an HTTP/2 peer has for one.
     pub(crate) keep_alive_timeout: Duration,
+    /// Time without a byte after which a `dubbo` connection is closed.
+    pub(crate) silence: Option<Duration>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
             max_message: MAX_MESSAGE_BYTES,
+            gzip: false,
             max_headers: MAX_HEADER_BYTES,
             max_streams: 1024,
             max_connections: 10_000,
@@ -40,6 +45,8 @@ impl Default for Limits {
             idle: None,
             keep_alive_interval: Some(Duration::from_secs(60)),
             keep_alive_timeout: Duration::from_secs(20),
+            // Dubbo: three times the heartbeat of one minute.
+            silence: Some(Duration::from_secs(180)),
         }
     }
 }

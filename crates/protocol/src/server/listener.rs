@@ -39,8 +39,10 @@ impl RunningServer {
         &self.shared.health
     }
 
-    /// Stops accepting and tells every peer to go away (GOAWAY); calls in flight finish and the
-    /// health service says "not serving". Returns at once.
+    /// Stops accepting and tells every peer to go away (GOAWAY; over `dubbo` the read-only event);
+    /// calls in flight finish and the health service says "not serving". Over `dubbo` calls that
+    /// still arrive are served, as Dubbo's consumers expect; the connection closes when none is left
+    /// and the peer has answered a heartbeat that was sent after the event. Returns at once.
     pub fn drain(&self) {
         self.shared.health.end();
         self.shared.lifecycle.advance(Phase::Draining);

@@ -1,4 +1,4 @@
-//! Tells HTTP/2 from HTTP/1.1 by the first bytes of a connection.
+//! Tells `dubbo`, HTTP/2 and HTTP/1.1 apart by the first bytes of a connection.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -6,12 +6,16 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 
+use crate::dubbo::frame::MAGIC;
+
 /// What every HTTP/2 client says first.
 const HTTP2: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// How a connection begins.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Preface {
+    /// As a frame of `dubbo` does.
+    Dubbo,
     /// As HTTP/2 does.
     Http2,
     /// Otherwise.
@@ -31,11 +35,14 @@ where
         }
         len += read;
         let seen = bytes.get(..len).unwrap_or_default();
-        if !HTTP2.starts_with(seen) {
-            break Preface::Other;
+        if seen.starts_with(&MAGIC) {
+            break Preface::Dubbo;
         }
-        if len == HTTP2.len() {
+        if seen.starts_with(HTTP2) {
             break Preface::Http2;
+        }
+        if !HTTP2.starts_with(seen) && !MAGIC.starts_with(seen) {
+            break Preface::Other;
         }
     };
     Ok((preface, Replay { bytes, at: 0, len, stream }))
@@ -48,6 +55,14 @@ pub(crate) struct Replay<T> {
     at: usize,
     len: usize,
     stream: T,
+}
+
+impl<T> Replay<T> {
+    /// The stream as it is, and the bytes that were read already.
+    pub(crate) fn into_parts(self) -> (T, Vec<u8>) {
+        let read = self.bytes.get(self.at..self.len).unwrap_or_default().to_vec();
+        (self.stream, read)
+    }
 }
 
 impl<T: AsyncRead + Unpin> AsyncRead for Replay<T> {
@@ -110,6 +125,8 @@ mod tests {
             (&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nrest"[..], Preface::Http2),
             (b"POST /a/b HTTP/1.1\r\n", Preface::Other),
             (b"PRI * HTTP/1.1\r\n\r\nabcdefgh", Preface::Other),
+            (b"\xDA\xBB\xC2\x00", Preface::Dubbo),
+            (b"\xDA\xBA", Preface::Other),
         ] {
             let (mut ours, theirs) = tokio::io::duplex(1);
             let writer = tokio::spawn(async move {

@@ -7,6 +7,8 @@ use std::io::IoSlice;
 
 use bytes::{Buf, Bytes, BytesMut};
 
+use crate::tri::gzip;
+
 /// Length of the flag and the length field.
 const PREFIX: usize = 5;
 
@@ -28,6 +30,13 @@ impl Framed {
     pub(crate) fn message(body: Bytes) -> Option<Self> {
         let len = u32::try_from(body.len()).ok()?.to_be_bytes();
         Some(Self { prefix: [0, len[0], len[1], len[2], len[3]], at: 0, body })
+    }
+
+    /// A gRPC message, packed with gzip; see [`message`](Self::message).
+    pub(crate) fn packed(body: &[u8]) -> Option<Self> {
+        let mut framed = Self::message(gzip::pack(body))?;
+        framed.prefix[0] = 1;
+        Some(framed)
     }
 
     /// A body that is not framed (JSON).
@@ -81,6 +90,15 @@ pub(crate) enum FrameError {
     /// The compressed flag is set; no compression was agreed on.
     #[error("the message is compressed, and no compression was agreed on")]
     Compressed,
+    /// Over the limit once it is unpacked.
+    #[error("a compressed message is over the limit of {limit} bytes (option max_message_bytes)")]
+    Unpacked {
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// Compressed, and no gzip.
+    #[error("a compressed message cannot be unpacked")]
+    Garbled,
     /// The flag byte is neither 0 nor 1.
     #[error("the flag byte of a message is {0}, neither 0 nor 1")]
     Flag(u8),
@@ -90,6 +108,8 @@ pub(crate) enum FrameError {
 #[derive(Debug)]
 pub(crate) struct Deframer {
     limit: usize,
+    /// Whether messages may be packed with gzip.
+    gzip: bool,
     /// What has arrived, while it is one chunk as received.
     whole: Bytes,
     /// What has arrived, once a message spans chunks.
@@ -99,7 +119,13 @@ pub(crate) struct Deframer {
 impl Deframer {
     /// Refuses messages over `limit` bytes before anything is set aside for them.
     pub(crate) fn new(limit: usize) -> Self {
-        Self { limit, whole: Bytes::new(), pieces: BytesMut::new() }
+        Self { limit, gzip: false, whole: Bytes::new(), pieces: BytesMut::new() }
+    }
+
+    /// Takes messages packed with gzip, too. The limit holds for both sizes.
+    pub(crate) fn gzip(mut self, agreed: bool) -> Self {
+        self.gzip = agreed;
+        self
     }
 
     /// Takes in one chunk. Call [`next`](Self::next) until it has nothing more before the next one.
@@ -123,6 +149,7 @@ impl Deframer {
         let Some((flag, size)) = self.announced() else { return Ok(None) };
         match flag {
             0 => {}
+            1 if self.gzip => {}
             1 => return Err(FrameError::Compressed),
             other => return Err(FrameError::Flag(other)),
         }
@@ -138,7 +165,7 @@ impl Deframer {
             self.pieces.split_to(PREFIX + size).freeze()
         };
         message.advance(PREFIX);
-        Ok(Some(message))
+        if flag == 1 { gzip::unpack(&message, self.limit).map(Some) } else { Ok(Some(message)) }
     }
 
     /// Whether bytes are left that are no whole message.

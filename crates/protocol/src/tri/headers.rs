@@ -17,6 +17,7 @@ pub(crate) const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status"
 pub(crate) const GRPC_MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
 pub(crate) const GRPC_TIMEOUT: HeaderName = HeaderName::from_static("grpc-timeout");
 pub(crate) const GRPC_ENCODING: HeaderName = HeaderName::from_static("grpc-encoding");
+pub(crate) const GRPC_ACCEPT_ENCODING: HeaderName = HeaderName::from_static("grpc-accept-encoding");
 pub(crate) const SERVICE_VERSION: HeaderName = HeaderName::from_static("tri-service-version");
 pub(crate) const SERVICE_GROUP: HeaderName = HeaderName::from_static("tri-service-group");
 pub(crate) const SERVICE_TIMEOUT: HeaderName = HeaderName::from_static("tri-service-timeout");
@@ -124,7 +125,15 @@ fn read_one<'a>(name: &'a str, value: &[u8]) -> (&'a str, AttachmentValue) {
         let key = if name == STATUS_DETAILS { name } else { key };
         return (key, AttachmentValue::Binary(bytes.into()));
     }
-    (name, AttachmentValue::Text(String::from_utf8_lossy(value).into_owned()))
+    (name, AttachmentValue::Text(text(value)))
+}
+
+/// Text that should be ASCII. Some write UTF-8, and Dubbo's Java peers Latin-1.
+pub(crate) fn text(value: &[u8]) -> String {
+    match std::str::from_utf8(value) {
+        Ok(text) => text.to_owned(),
+        Err(_) => value.iter().copied().map(char::from).collect(),
+    }
 }
 
 /// Reads `tri-header-convert`; what is no JSON object says nothing.
@@ -288,6 +297,16 @@ mod tests {
             let attachments: Attachments = [("k", value)].into_iter().collect();
             let error = write(&attachments, &mut HeaderMap::new()).unwrap_err();
             assert!(error.to_string().contains("binary"), "{error}");
+        }
+    }
+
+    // As captured from Dubbo Java 3.3.6.
+    #[test]
+    fn text_outside_ascii_is_read_as_utf8_or_as_java_writes_it() {
+        for bytes in [&b"caf\xe9"[..], "caf\u{e9}".as_bytes()] {
+            let mut headers = HeaderMap::new();
+            headers.insert("drink", HeaderValue::from_bytes(bytes).unwrap());
+            assert_eq!(back(&headers).text("drink"), Some("caf\u{e9}"));
         }
     }
 

@@ -4,8 +4,9 @@
 //!
 //! Unary calls over HTTP/2 with gRPC framing (`application/grpc`), and with one JSON document as
 //! body (`application/json`; the server takes that over HTTP/1.1 as well). The path is
-//! `/{interface}/{method}`; version and group travel as `tri-service-version` and
-//! `tri-service-group`; attachments are headers, those of the answer trailers (headers in JSON).
+//! `/{interface}/{method}`; methods of Java interfaces without an IDL have their arguments and results
+//! wrapped, each encoded with Hessian ([`crate::java`]); version and group travel as
+//! `tri-service-version` and `tri-service-group`; attachments are headers, those of the answer trailers (headers in JSON).
 //!
 //! # When to use it
 //!
@@ -24,7 +25,7 @@
 //!
 //! # Dubbo
 //!
-//! `dubbo-rpc-triple`, 3.3. Differences: no compression, no streaming for users' services yet, no
+//! `dubbo-rpc-triple`, 3.3. Differences: no compression but gzip, no
 //! REST mapping; `grpc-message` is percent-encoded as gRPC demands and read in both forms; a
 //! provider that has a version or group does not answer for another one.
 //!
@@ -34,15 +35,18 @@
 
 mod client;
 mod frame;
-mod headers;
+mod gzip;
+pub(crate) mod headers;
 mod json;
 pub(crate) mod server;
 mod timeout;
+mod wrapper;
 
 use std::sync::Arc;
 
 pub use client::Tri;
 pub use server::health::Health;
+pub use server::streaming::{Requests, Responses};
 
 use crate::Row;
 

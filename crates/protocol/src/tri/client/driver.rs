@@ -4,7 +4,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use futures_util::task::AtomicWaker;
 use h2::client::{Connection, SendRequest};
 use h2::{Ping, PingPong};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep};
 
+use crate::availability::Availability;
 use crate::tri::client::connect::ConnectError;
 use crate::tri::client::{KeepAlive, Options};
 use crate::tri::frame::Framed;
@@ -34,9 +34,7 @@ const REMEMBERED: usize = 1024;
 /// What calls and the task know of each other.
 #[derive(Debug, Default)]
 pub(crate) struct State {
-    unavailable: AtomicBool,
-    became_unavailable: Notify,
-    reason: OnceLock<String>,
+    availability: Availability,
     draining: AtomicBool,
     task: AtomicWaker,
     pub(crate) in_flight: AtomicUsize,
@@ -44,20 +42,16 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn is_available(&self) -> bool {
-        !self.unavailable.load(Ordering::Acquire)
+        self.availability.is_available()
     }
 
     /// Why there will be no more calls, for people.
     pub(crate) fn reason(&self) -> &str {
-        self.reason.get().map_or("the connection is closed", String::as_str)
+        self.availability.reason()
     }
 
     pub(crate) async fn unavailable(&self) {
-        let notified = self.became_unavailable.notified();
-        // Created before the check, so that a change in between is not missed.
-        if self.is_available() {
-            notified.await;
-        }
+        self.availability.unavailable().await;
     }
 
     /// No new calls; the task closes the connection once the last one has ended.
@@ -69,11 +63,7 @@ impl State {
 
     /// There will be no more calls; the first reason stays.
     pub(crate) fn close(&self, reason: impl FnOnce() -> String) {
-        if self.is_available() {
-            let _ = self.reason.set(reason());
-            self.unavailable.store(true, Ordering::Release);
-            self.became_unavailable.notify_waiters();
-        }
+        self.availability.close(reason);
     }
 }
 

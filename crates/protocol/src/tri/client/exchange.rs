@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use equipoise_core::attachments::Attachments;
-use equipoise_core::outcome::{Exception, Failure, FailureKind};
+use equipoise_core::outcome::{Failure, FailureKind};
 use equipoise_core::port::Reply;
 use h2::{Reason, RecvStream};
 use http::header::CONTENT_TYPE;
@@ -13,6 +13,7 @@ use crate::status::{self, Seen, code};
 use crate::tri::client::connection::{Asked, Chunks};
 use crate::tri::frame::{Deframer, FrameError};
 use crate::tri::headers::{self, GRPC_MESSAGE, GRPC_STATUS};
+use crate::tri::{gzip, wrapper};
 
 /// Reads the answer of a gRPC call.
 pub(crate) async fn answer(
@@ -28,8 +29,9 @@ pub(crate) async fn answer(
     if head.status != StatusCode::OK || !is_grpc(&head.headers) {
         return Err(no_grpc(asked, head.status, &head.headers));
     }
+    let gzip = gzip::announced(&head.headers).map_err(|error| garbled(&error))?;
     let mut body = Chunks(body);
-    let message = message(asked, &mut body).await?;
+    let message = message(asked, gzip, &mut body).await?;
     let trailers = match body.0.trailers().await {
         Ok(trailers) => trailers.unwrap_or_default(),
         Err(error) => return Err(asked.broken(&error)),
@@ -40,7 +42,7 @@ pub(crate) async fn answer(
         return Err(refused(asked, &trailers, attachments, message.is_some()));
     }
     if let Some(exception) = exception_code(&head.headers) {
-        return Err(exception_of(exception, message, attachments));
+        return Err(with(wrapper::exception(exception, message, asked.overdue()), attachments));
     }
     match message {
         Some(body) => Ok(Reply { body, attachments }),
@@ -53,8 +55,12 @@ pub(crate) async fn answer(
 }
 
 /// The one message of the body, if there is one.
-async fn message(asked: &Asked<'_>, body: &mut Chunks) -> Result<Option<Bytes>, Failure> {
-    let mut deframer = Deframer::new(asked.max_message);
+async fn message(
+    asked: &Asked<'_>,
+    gzip: bool,
+    body: &mut Chunks,
+) -> Result<Option<Bytes>, Failure> {
+    let mut deframer = Deframer::new(asked.max_message).gzip(gzip && asked.unpack);
     let mut message = None;
     while let Some(chunk) = body.next().await.map_err(|error| asked.broken(&error))? {
         deframer.push(chunk);
@@ -67,21 +73,21 @@ async fn message(asked: &Asked<'_>, body: &mut Chunks) -> Result<Option<Bytes>, 
     if deframer.is_empty() { Ok(message) } else { Err(garbled("the message is cut off")) }
 }
 
-fn unreadable(error: FrameError) -> Failure {
+pub(crate) fn unreadable(error: FrameError) -> Failure {
     let status = match error {
-        FrameError::TooLarge { .. } => code::RESOURCE_EXHAUSTED,
+        FrameError::TooLarge { .. } | FrameError::Unpacked { .. } => code::RESOURCE_EXHAUSTED,
         FrameError::Compressed => code::UNIMPLEMENTED,
-        FrameError::Flag(_) => code::INTERNAL,
+        FrameError::Flag(_) | FrameError::Garbled => code::INTERNAL,
     };
     Failure::new(FailureKind::Serialization, error.to_string()).with_status(status)
 }
 
-fn garbled(message: &str) -> Failure {
+pub(crate) fn garbled(message: &str) -> Failure {
     Failure::new(FailureKind::Serialization, message).with_status(code::INTERNAL)
 }
 
 /// The failure that a status in headers or trailers is.
-fn refused(
+pub(crate) fn refused(
     asked: &Asked<'_>,
     headers: &HeaderMap,
     attachments: Attachments,
@@ -105,7 +111,7 @@ fn refused(
 }
 
 /// The failure of an answer that is not gRPC at all.
-fn no_grpc(asked: &Asked<'_>, http: StatusCode, headers: &HeaderMap) -> Failure {
+pub(crate) fn no_grpc(asked: &Asked<'_>, http: StatusCode, headers: &HeaderMap) -> Failure {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("none");
     let text = format!("the answer is not gRPC: HTTP status {http}, content type {kind}");
     // HTTP 200 says nothing about the call; its status is simply missing.
@@ -113,7 +119,7 @@ fn no_grpc(asked: &Asked<'_>, http: StatusCode, headers: &HeaderMap) -> Failure 
     status::failure(status, Seen { message: false, overdue: asked.overdue() }, text)
 }
 
-fn is_grpc(headers: &HeaderMap) -> bool {
+pub(crate) fn is_grpc(headers: &HeaderMap) -> bool {
     headers.get(CONTENT_TYPE).is_none_or(|kind| kind.as_bytes().starts_with(b"application/grpc"))
 }
 
@@ -121,14 +127,6 @@ fn is_grpc(headers: &HeaderMap) -> bool {
 fn exception_code(headers: &HeaderMap) -> Option<i32> {
     let value = headers.get(headers::EXCEPTION_CODE)?.to_str().ok()?;
     value.trim().parse().ok().filter(|code| *code != 0)
-}
-
-fn exception_of(exception: i32, message: Option<Bytes>, attachments: Attachments) -> Failure {
-    let text = format!("the provider answered with an exception (code {exception})");
-    let mut failure = Failure::new(FailureKind::Business, text).with_status(exception);
-    failure.attachments = attachments;
-    failure.exception = message.map(|body| Box::new(Exception { class: String::new(), body }));
-    failure
 }
 
 pub(crate) fn attachments<'a>(blocks: impl IntoIterator<Item = &'a HeaderMap>) -> Attachments {

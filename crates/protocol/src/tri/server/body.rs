@@ -30,6 +30,8 @@ pub(crate) enum Answer {
     Stream {
         /// What is still to come.
         answers: Option<Answers>,
+        /// Whether messages are packed with gzip.
+        pack: bool,
         /// The call runs for as long as the stream does.
         _running: InFlight,
     },
@@ -57,11 +59,11 @@ impl Body for Answer {
                 None => trailers.take().map(Frame::trailers),
             },
             Answer::Document(bytes) => bytes.take().map(|bytes| Frame::data(Framed::bare(bytes))),
-            Answer::Stream { answers, .. } => match answers {
+            Answer::Stream { answers, pack, .. } => match answers {
                 None => None,
                 Some(stream) => {
                     let next = std::task::ready!(stream.as_mut().poll_next(cx));
-                    let frame = next_frame(next);
+                    let frame = next_frame(next, *pack);
                     if frame.is_trailers() {
                         *answers = None;
                     }
@@ -93,9 +95,9 @@ impl Body for Answer {
     }
 }
 
-fn next_frame(next: Option<Result<Bytes, Status>>) -> Frame<Framed> {
+fn next_frame(next: Option<Result<Bytes, Status>>, pack: bool) -> Frame<Framed> {
     match next {
-        Some(Ok(message)) => match Framed::message(message) {
+        Some(Ok(message)) => match framed(message, pack) {
             Some(message) => Frame::data(message),
             None => Frame::trailers(grpc::trailers(&Status::new(
                 code::RESOURCE_EXHAUSTED,
@@ -105,6 +107,11 @@ fn next_frame(next: Option<Result<Bytes, Status>>) -> Frame<Framed> {
         Some(Err(status)) => Frame::trailers(grpc::trailers(&status)),
         None => Frame::trailers(grpc::trailers(&Status::new(code::OK, ""))),
     }
+}
+
+/// A message in its frame.
+pub(crate) fn framed(message: Bytes, pack: bool) -> Option<Framed> {
+    if pack { Framed::packed(&message) } else { Framed::message(message) }
 }
 
 impl fmt::Debug for Answer {

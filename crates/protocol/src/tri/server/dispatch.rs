@@ -8,6 +8,7 @@ use http::header::CONTENT_TYPE;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, Method, Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
 use crate::load;
@@ -17,13 +18,14 @@ use crate::server::services::{Answers, Entry};
 use crate::server::{Shared, deadline};
 use crate::status::{Status, code};
 use crate::tri::headers::{
-    self, GRPC_ENCODING, GRPC_TIMEOUT, SERVICE_GROUP, SERVICE_TIMEOUT, SERVICE_VERSION,
+    self, GRPC_TIMEOUT, SERVICE_GROUP, SERVICE_TIMEOUT, SERVICE_VERSION,
 };
 use crate::tri::server::body::Answer;
 use crate::tri::server::json::Refusal;
 use crate::tri::server::stream::Requests;
-use crate::tri::server::{grpc, json};
-use crate::tri::timeout;
+use crate::tri::server::streaming::{self, Begin};
+use crate::tri::server::{body, grpc, json};
+use crate::tri::{gzip, timeout};
 
 /// Answers one request.
 pub(crate) async fn serve(
@@ -86,22 +88,41 @@ async fn in_grpc(
         return grpc::trailers_only(&no_service(parts.uri.path()));
     };
     let asked = load::asked(&head.attachments);
+    let gzip = match gzip::announced(&parts.headers) {
+        Ok(gzip) => gzip,
+        Err(text) => return grpc::trailers_only(&Status::new(code::UNIMPLEMENTED, text)),
+    };
+    let limit = shared.limits.max_message;
+    let pack = shared.limits.gzip && gzip::accepted(&parts.headers);
     let mut result = match find(shared, &head.path, &parts.headers) {
         Err(status) => Err(status),
         Ok(Entry { answers: Answers::Stream(service), .. }) => {
-            let requests = Requests::new(body, shared.limits.max_message);
+            let requests = Requests::new(body, limit, gzip);
             return match service.open(head.path.method(), requests) {
                 Err(status) => grpc::trailers_only(&status),
-                Ok(answers) => {
-                    let answers = Some(answers);
-                    grpc::http(Answer::Stream { answers, _running: in_flight })
-                }
+                Ok(answers) => streamed(answers, pack, in_flight),
             };
         }
-        Ok(entry @ Entry { answers: Answers::Unary(handler), .. }) => match shared.admit() {
-            Ok(_admitted) => grpc::unary(shared, entry, handler.as_ref(), head, body).await,
-            Err(status) => Err(status),
-        },
+        Ok(entry @ Entry { answers: Answers::Unary(handler), .. })
+            if handler.is_stream(head.path.method()) =>
+        {
+            match admit(shared, entry, &head) {
+                Ok(admitted) => {
+                    let requests = Requests::new(body, limit, gzip);
+                    let load = asked.then(|| shared.load.clone());
+                    let handler = handler.clone();
+                    let begin = Begin { entry, handler, head, requests, limit, load };
+                    return streamed(streaming::start(begin, admitted), pack, in_flight);
+                }
+                Err(status) => Err(status),
+            }
+        }
+        Ok(entry @ Entry { answers: Answers::Unary(handler), .. }) => {
+            match admit(shared, entry, &head) {
+                Ok(_admitted) => grpc::unary(shared, entry, handler.as_ref(), head, body, gzip).await,
+                Err(status) => Err(status),
+            }
+        }
     };
     if asked {
         let attachments = match &mut result {
@@ -110,7 +131,14 @@ async fn in_grpc(
         };
         load::answer(shared.load.as_ref(), attachments);
     }
-    grpc::response(result)
+    grpc::response(result, pack)
+}
+
+fn streamed(answers: body::Answers, pack: bool, in_flight: InFlight) -> Response<Answer> {
+    let answer = Answer::Stream { answers: Some(answers), pack, _running: in_flight };
+    let mut response = grpc::http(answer);
+    grpc::packed(&mut response, pack);
+    response
 }
 
 async fn in_json(
@@ -127,11 +155,18 @@ async fn in_json(
     let asked = load::asked(&head.attachments);
     let mut result = match find(shared, &head.path, &parts.headers) {
         Err(status) => Err(status.into()),
-        Ok(Entry { key, answers: Answers::Stream(_) }) => Err(no_json(&key.interface).into()),
-        Ok(entry @ Entry { answers: Answers::Unary(handler), .. }) => match shared.admit() {
-            Ok(_admitted) => json::unary(shared, entry, handler.as_ref(), head, body).await,
-            Err(status) => Err(status.into()),
-        },
+        Ok(Entry { key, answers: Answers::Stream(_), .. }) => Err(no_json(&key.interface).into()),
+        Ok(Entry { key, answers: Answers::Unary(handler), .. })
+            if handler.is_stream(head.path.method()) =>
+        {
+            Err(no_json(&key.interface).into())
+        }
+        Ok(entry @ Entry { answers: Answers::Unary(handler), .. }) => {
+            match admit(shared, entry, &head) {
+                Ok(_admitted) => json::unary(shared, entry, handler.as_ref(), head, body).await,
+                Err(status) => Err(status.into()),
+            }
+        }
     };
     if asked {
         let attachments = match &mut result {
@@ -152,14 +187,18 @@ fn head(parts: &Parts, deadline: Option<Instant>, peer: SocketAddr) -> Option<He
 }
 
 fn find<'a>(shared: &'a Shared, path: &Path, headers: &HeaderMap) -> Result<&'a Entry, Status> {
-    let encoding = headers.get(GRPC_ENCODING);
-    if let Some(encoding) = encoding.filter(|encoding| *encoding != "identity") {
-        let text = format!("the encoding {encoding:?} is not supported");
-        return Err(Status::new(code::UNIMPLEMENTED, text));
-    }
     let (group, version) = (text(headers, &SERVICE_GROUP), text(headers, &SERVICE_VERSION));
     let service = path.service();
     shared.services.find(service, group, version).ok_or_else(|| no_service(service))
+}
+
+/// A call's place among those of its method and of the server.
+type Admitted = (Option<OwnedSemaphorePermit>, Option<OwnedSemaphorePermit>);
+
+/// Lets a call in that brings what the service asks for, while there are not too many.
+fn admit(shared: &Shared, entry: &Entry, head: &Head) -> Result<Admitted, Status> {
+    let admitted = entry.terms.admit(head.path.method(), head.attachments.text("token"))?;
+    Ok((admitted, shared.admit()?))
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> &'a str {

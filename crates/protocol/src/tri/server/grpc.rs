@@ -2,6 +2,7 @@
 //! status.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use equipoise_core::attachments::Attachments;
@@ -12,13 +13,21 @@ use http::{HeaderMap, HeaderValue, Response};
 use http_body::Body;
 use hyper::body::Incoming;
 
+use crate::java;
 use crate::server::call::{Handler, Head};
 use crate::server::services::Entry;
 use crate::server::{Shared, deadline, next_frame};
 use crate::status::{self, Status, code};
-use crate::tri::frame::{Deframer, FrameError, Framed};
-use crate::tri::headers::{self, GRPC_MESSAGE, GRPC_STATUS};
-use crate::tri::server::body::Answer;
+use crate::tri::frame::{Deframer, FrameError};
+use crate::tri::gzip;
+use crate::tri::headers::{
+    self, EXCEPTION_CODE, GRPC_ACCEPT_ENCODING, GRPC_ENCODING, GRPC_MESSAGE, GRPC_STATUS,
+};
+use crate::tri::server::body::{Answer, framed};
+use crate::tri::wrapper::Wrapped;
+
+/// What Dubbo's `RpcException` calls an exception of the service itself.
+const BUSINESS: &str = "3";
 
 /// Answers one unary call.
 pub(crate) async fn unary(
@@ -27,45 +36,86 @@ pub(crate) async fn unary(
     handler: &dyn Handler,
     head: Head,
     body: Incoming,
+    gzip: bool,
 ) -> Result<Reply, Status> {
     let until = head.deadline;
     let work = async {
-        let body = one_message(body, shared.limits.max_message).await?;
+        let body = one_message(body, shared.limits.max_message, gzip).await?;
+        if java::is_wrapped(handler, head.path.method()) {
+            return wrapped(entry, handler, head, body).await;
+        }
         let call = head.context(entry.key.clone(), BodyFormat::Protobuf, body);
-        answered(handler.call(call)).await
+        // Only Java values have a place for an exception.
+        answered(handler.call(call)).await.map_err(|status| Status { exception: None, ..status })
     };
-    let reply = deadline::within(until, work).await?;
-    let size = reply.body.len();
+    let result = deadline::within(until, work).await;
+    let size = match &result {
+        Ok(reply) => reply.body.len(),
+        Err(status) => status.exception.as_ref().map_or(0, |exception| exception.body.len()),
+    };
     if size > shared.limits.max_message {
         let error = FrameError::TooLarge { size, limit: shared.limits.max_message };
         return Err(Status::new(code::RESOURCE_EXHAUSTED, error.to_string()));
     }
-    Ok(reply)
+    result
+}
+
+/// Answers one call of Java values; result and exception come back as the message that travels.
+async fn wrapped(
+    entry: &Entry,
+    handler: &dyn Handler,
+    head: Head,
+    message: Bytes,
+) -> Result<Reply, Status> {
+    let (wrapped, arguments) = Wrapped::open(message)?;
+    let types = arguments.types.clone();
+    let call = head.context(entry.key.clone(), BodyFormat::Java, Bytes::new());
+    let method: Arc<str> = call.method().into();
+    let call = call.into_java(method.clone(), arguments);
+    match answered(java::serve(handler, call)).await {
+        Ok(reply) => {
+            let ty = java::returns(handler, &method, types.as_deref());
+            Ok(Reply { body: wrapped.result(reply.body, ty), ..reply })
+        }
+        Err(mut status) => {
+            if let Some(exception) = &mut status.exception {
+                exception.body = wrapped.exception(std::mem::take(&mut exception.body));
+            }
+            Err(status)
+        }
+    }
 }
 
 /// Waits for a handler; a panic is its answer too.
 pub(crate) async fn answered(
     call: impl Future<Output = Result<Reply, Status>>,
 ) -> Result<Reply, Status> {
-    let answer = AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|panic| {
-        let text = panic
-            .downcast_ref::<&str>()
-            .copied()
-            .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-            .unwrap_or("no text");
-        tracing::error!(panic = text, "a handler panicked");
-        Err(Status::new(code::INTERNAL, "the handler panicked"))
-    });
-    // An error must not look like a success on the wire.
-    answer.map_err(|status| match status.code {
+    let answer = AssertUnwindSafe(call).catch_unwind().await;
+    answer.unwrap_or_else(|panic| Err(panicked(&*panic))).map_err(no_success)
+}
+
+/// The answer to a call whose handler panicked.
+pub(crate) fn panicked(panic: &(dyn std::any::Any + Send)) -> Status {
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no text");
+    tracing::error!(panic = text, "a handler panicked");
+    Status::new(code::INTERNAL, "the handler panicked")
+}
+
+/// An error must not look like a success on the wire.
+pub(crate) fn no_success(status: Status) -> Status {
+    match status.code {
         code::OK => Status { code: code::UNKNOWN, ..status },
         _ => status,
-    })
+    }
 }
 
 /// The one message of a unary request.
-async fn one_message(mut body: Incoming, limit: usize) -> Result<Bytes, Status> {
-    let mut deframer = Deframer::new(limit);
+async fn one_message(mut body: Incoming, limit: usize, gzip: bool) -> Result<Bytes, Status> {
+    let mut deframer = Deframer::new(limit).gzip(gzip);
     let mut message = None;
     // Once the end is known to have come, waiting for it would cost another look.
     while !(message.is_some() && body.is_end_stream()) {
@@ -87,27 +137,38 @@ async fn one_message(mut body: Incoming, limit: usize) -> Result<Bytes, Status> 
 /// The answer to a message that cannot be read.
 pub(crate) fn refused(error: &FrameError) -> Status {
     let code = match error {
-        FrameError::TooLarge { .. } => code::RESOURCE_EXHAUSTED,
+        FrameError::TooLarge { .. } | FrameError::Unpacked { .. } => code::RESOURCE_EXHAUSTED,
         FrameError::Compressed => code::UNIMPLEMENTED,
-        FrameError::Flag(_) => code::INTERNAL,
+        FrameError::Flag(_) | FrameError::Garbled => code::INTERNAL,
     };
     Status::new(code, error.to_string())
 }
 
 /// The HTTP answer for a result.
-pub(crate) fn response(result: Result<Reply, Status>) -> Response<Answer> {
-    let reply = match result {
-        Ok(reply) => reply,
+pub(crate) fn response(result: Result<Reply, Status>, pack: bool) -> Response<Answer> {
+    let (reply, exception) = match result {
+        Ok(reply) => (reply, false),
+        Err(Status { exception: Some(exception), attachments, .. }) => {
+            // As with every error: it is worth more than what was attached to it.
+            let attachments =
+                if ok(&attachments).is_ok() { attachments } else { Attachments::new() };
+            (Reply { body: exception.body, attachments }, true)
+        }
         Err(status) => return trailers_only(&status),
     };
-    let (Some(message), Ok(trailers)) = (Framed::message(reply.body), ok(&reply.attachments))
+    let (Some(message), Ok(trailers)) = (framed(reply.body, pack), ok(&reply.attachments))
     else {
         return trailers_only(&Status::new(
             code::INTERNAL,
             "the reply has an attachment that cannot travel, or is too long",
         ));
     };
-    http(Answer::Unary(Some(message), Some(trailers)))
+    let mut response = http(Answer::Unary(Some(message), Some(trailers)));
+    packed(&mut response, pack);
+    if exception {
+        response.headers_mut().insert(EXCEPTION_CODE, HeaderValue::from_static(BUSINESS));
+    }
+    response
 }
 
 /// An error without a message: one block of headers.
@@ -120,8 +181,17 @@ pub(crate) fn trailers_only(status: &Status) -> Response<Answer> {
 /// Headers of every gRPC answer.
 pub(crate) fn http(body: Answer) -> Response<Answer> {
     let mut response = Response::new(body);
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+    headers.insert(GRPC_ACCEPT_ENCODING, gzip::GZIP);
     response
+}
+
+/// Says that the messages are packed, if they are.
+pub(crate) fn packed(response: &mut Response<Answer>, pack: bool) {
+    if pack {
+        response.headers_mut().insert(GRPC_ENCODING, gzip::GZIP);
+    }
 }
 
 fn ok(attachments: &Attachments) -> Result<HeaderMap, headers::BadAttachment> {

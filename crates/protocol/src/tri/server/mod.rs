@@ -10,3 +10,4 @@ pub(crate) mod health;
 mod json;
 pub(crate) mod reflection;
 pub(crate) mod stream;
+pub(crate) mod streaming;

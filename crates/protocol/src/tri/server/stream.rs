@@ -1,11 +1,11 @@
-//! Calls with streams of messages: what the built-in services need, and where streaming for users'
-//! services will start from.
+//! Calls with streams of messages as the wire has them; the built-in services live on these, users'
+//! services on what [`super::streaming`] makes of them.
 
 use bytes::Bytes;
 use hyper::body::Incoming;
 
 use crate::server::next_frame;
-use crate::status::Status;
+use crate::status::{Status, code};
 use crate::tri::frame::Deframer;
 use crate::tri::server::body::Answers;
 use crate::tri::server::grpc;
@@ -25,8 +25,8 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    pub(crate) fn new(body: Incoming, limit: usize) -> Self {
-        Self { body, deframer: Deframer::new(limit) }
+    pub(crate) fn new(body: Incoming, limit: usize, gzip: bool) -> Self {
+        Self { body, deframer: Deframer::new(limit).gzip(gzip) }
     }
 
     /// The next message; `None` when there are no more.
@@ -41,7 +41,8 @@ impl Requests {
                         self.deframer.push(chunk);
                     }
                 }
-                None => return Ok(None),
+                None if self.deframer.is_empty() => return Ok(None),
+                None => return Err(Status::new(code::INTERNAL, "the last message is cut off")),
             }
         }
     }

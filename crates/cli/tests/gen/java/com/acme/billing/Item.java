@@ -1,0 +1,7 @@
+package com.acme.billing;
+
+import java.io.Serializable;
+
+public class Item implements Serializable {
+    long cents;
+}

@@ -1,0 +1,7 @@
+package com.acme.shop;
+
+import com.vendor.Base;
+
+public class Foreign extends Base {
+    String own;
+}

@@ -1,0 +1,5 @@
+package com.vendor;
+
+/** Its class file is removed. */
+public class GoneException extends Exception {
+}
