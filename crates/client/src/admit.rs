@@ -1,6 +1,7 @@
 //! Counting attempts in and out, and waiting for a place where their number is limited (`actives`).
 
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst, fence};
 
 use equipoise_core::candidates::Candidate;
@@ -40,7 +41,7 @@ impl Drop for Waiting<'_> {
 /// limit applied when it started: one may have been set since.
 pub(crate) struct Admitted<'a> {
     ticket: Option<Ticket>,
-    endpoint: &'a Endpoint,
+    endpoint: &'a Arc<Endpoint>,
 }
 
 impl<'a> Admitted<'a> {
@@ -53,7 +54,7 @@ impl<'a> Admitted<'a> {
         until: Option<Instant>,
         clock: &dyn Clock,
     ) -> Result<Self, Failure> {
-        let endpoint = &**candidate.endpoint();
+        let endpoint = candidate.endpoint();
         let most = candidate.actives();
         if most == 0 {
             return Ok(Self { ticket: Some(Ticket::start(candidate, clock)), endpoint });
@@ -97,6 +98,7 @@ impl<'a> Admitted<'a> {
     pub(crate) fn finish(mut self, outcome: Outcome, clock: &dyn Clock) {
         if let Some(ticket) = self.ticket.take() {
             ticket.finish(outcome, clock);
+            wake(self.endpoint);
         }
     }
 
@@ -107,14 +109,65 @@ impl<'a> Admitted<'a> {
     }
 }
 
+impl Admitted<'_> {
+    /// The same, for longer than the view that it was chosen on.
+    pub(crate) fn hold(mut self) -> Held {
+        Held { ticket: self.ticket.take(), endpoint: self.endpoint.clone() }
+    }
+}
+
 impl Drop for Admitted<'_> {
     fn drop(&mut self) {
-        drop(self.ticket.take());
-        // Whoever enrols after this look finds the place free.
-        fence(SeqCst);
-        if let Some(places) = places(self.endpoint).filter(|p| p.waiting.load(SeqCst) > 0) {
-            places.released.notify_waiters();
+        if let Some(ticket) = self.ticket.take() {
+            release(ticket, self.endpoint);
         }
+    }
+}
+
+/// An [`Admitted`] that lives on its own.
+pub(crate) struct Held {
+    ticket: Option<Ticket>,
+    endpoint: Arc<Endpoint>,
+}
+
+impl Held {
+    pub(crate) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    pub(crate) fn finish(mut self, outcome: Outcome, clock: &dyn Clock) {
+        if let Some(ticket) = self.ticket.take() {
+            ticket.finish(outcome, clock);
+            wake(&self.endpoint);
+        }
+    }
+
+    pub(crate) fn report(&self, text: &str, clock: &dyn Clock) {
+        if let Some(ticket) = &self.ticket {
+            ticket.report(text, clock);
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.ticket.take() {
+            release(ticket, &self.endpoint);
+        }
+    }
+}
+
+fn release(ticket: Ticket, endpoint: &Endpoint) {
+    drop(ticket);
+    wake(endpoint);
+}
+
+/// A place is free: tells whoever waits for one.
+fn wake(endpoint: &Endpoint) {
+    // Whoever enrols after this look finds the place free.
+    fence(SeqCst);
+    if let Some(places) = places(endpoint).filter(|p| p.waiting.load(SeqCst) > 0) {
+        places.released.notify_waiters();
     }
 }
 

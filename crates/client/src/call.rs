@@ -10,7 +10,8 @@ use equipoise_core::attachments::Attachments;
 use equipoise_core::call::{Call, Method};
 use equipoise_core::hash::key::Argument;
 use equipoise_core::outcome::{Failure, FailureKind};
-use equipoise_core::port::{Arguments, Body, Reply, Request};
+use equipoise_core::port::{Arguments, Body, BodyFormat, Reply, Request};
+use equipoise_core::stream::{StreamKind, StreamRequest};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
@@ -20,6 +21,7 @@ use crate::error::CallError;
 use crate::flow::Flow;
 use crate::intercept::NextCall;
 use crate::key::OwnKey;
+use crate::streaming::{MessageReceiver, MessageStream, Opener, Streaming};
 
 /// A call that has not been sent.
 #[must_use = "nothing is sent until it is awaited"]
@@ -187,6 +189,92 @@ impl CallBuilder {
         let reply = run(flow.clone()).await?;
         let result = read(&reply.body).map_err(|error| unreadable(&flow, &error))?;
         Ok((result, reply.attachments))
+    }
+
+    /// Opens a stream whose method takes one protobuf message and answers with many.
+    ///
+    /// # Errors
+    /// The stream cannot be opened at anybody.
+    pub async fn server_streaming<R: prost::Message + Default>(
+        self,
+        message: &impl prost::Message,
+    ) -> Result<MessageReceiver<R>, CallError> {
+        let message = Body::protobuf(message.encode_to_vec());
+        self.raw_server_streaming(message).await.map(MessageReceiver::new)
+    }
+
+    /// Opens a stream whose method takes many protobuf messages and answers with one:
+    /// [`MessageStream::answer`].
+    ///
+    /// # Errors
+    /// The stream cannot be opened at anybody.
+    pub async fn client_streaming<M, R>(self) -> Result<MessageStream<M, R>, CallError>
+    where
+        M: prost::Message,
+        R: prost::Message + Default,
+    {
+        let open = self.raw_stream(StreamKind::Client, BodyFormat::Protobuf).await;
+        open.map(MessageStream::new)
+    }
+
+    /// Opens a stream of protobuf messages both ways.
+    ///
+    /// # Errors
+    /// The stream cannot be opened at anybody.
+    pub async fn bidi<M, R>(self) -> Result<MessageStream<M, R>, CallError>
+    where
+        M: prost::Message,
+        R: prost::Message + Default,
+    {
+        let open = self.raw_stream(StreamKind::Both, BodyFormat::Protobuf).await;
+        open.map(MessageStream::new)
+    }
+
+    /// Opens a stream whose method takes one message, protobuf or Java values, and answers with many
+    /// of that form.
+    ///
+    /// # Errors
+    /// The stream cannot be opened at anybody.
+    pub async fn raw_server_streaming(self, message: Body) -> Result<Streaming, CallError> {
+        self.opened(StreamKind::Server, message.format(), Some(message)).await
+    }
+
+    /// Opens a stream of messages of this form, protobuf or Java. What `consistenthash` hashes must
+    /// be given with [`key`](Self::key) or [`arguments`](Self::arguments). A stream of kind
+    /// [`StreamKind::Server`] takes one message and then [`Streaming::finish`].
+    ///
+    /// # Errors
+    /// The stream cannot be opened at anybody.
+    pub async fn raw_stream(
+        self,
+        kind: StreamKind,
+        format: BodyFormat,
+    ) -> Result<Streaming, CallError> {
+        self.opened(kind, format, None).await
+    }
+
+    async fn opened(
+        self,
+        kind: StreamKind,
+        format: BodyFormat,
+        first: Option<Body>,
+    ) -> Result<Streaming, CallError> {
+        // A deadline in the configuration is meant for calls with one answer.
+        let deadline = self.deadline.and_then(|time| Instant::now().checked_add(time));
+        let body = first.clone().unwrap_or_else(|| Body::protobuf(Bytes::new()));
+        let mut flow = self.flow(body)?;
+        if let Some(flow) = Arc::get_mut(&mut flow) {
+            flow.deadline = deadline;
+        }
+        let request = StreamRequest {
+            service: flow.request.service.clone(),
+            method: flow.request.method.clone(),
+            kind,
+            format,
+            attachments: flow.request.attachments.clone(),
+            timeout: None,
+        };
+        Streaming::open(Opener::new(flow, request, first)).await
     }
 
     fn flow(self, body: Body) -> Result<Arc<Flow>, CallError> {

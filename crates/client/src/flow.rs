@@ -3,6 +3,7 @@
 //! it may ask is in `flow/ask.rs`.
 
 mod ask;
+mod stream;
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,6 +25,8 @@ use crate::error::{AttemptRecord, Failed};
 use crate::intercept::{NextAttempt, no_link};
 use crate::key::OwnKey;
 use crate::time::thread_rng;
+
+pub(crate) use stream::Opened;
 
 /// Who is asked next.
 pub enum Choice<'a> {
@@ -288,7 +291,7 @@ impl Flow {
         call
     }
 
-    fn note(&self, address: &str, elapsed: Duration, failure: &Failure) {
+    pub(crate) fn note(&self, address: &str, elapsed: Duration, failure: &Failure) {
         let record =
             AttemptRecord { address: address.to_owned(), elapsed, failure: failure.clone() };
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).note(record);

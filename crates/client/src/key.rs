@@ -66,8 +66,8 @@ pub fn hash_argument(value: Value) -> Argument {
         },
         Value::String(s) => Argument::Text(s),
         Value::Array(all) => Argument::List(all.into_iter().map(hash_argument).collect()),
-        Value::Object(all) => {
-            Argument::Map(all.into_iter().map(|(k, v)| (Argument::Text(k), hash_argument(v))).collect())
-        }
+        Value::Object(all) => Argument::Map(
+            all.into_iter().map(|(k, v)| (Argument::Text(k), hash_argument(v))).collect(),
+        ),
     }
 }

@@ -30,6 +30,7 @@ mod link;
 mod mailbox;
 pub mod policy;
 mod snapshot;
+mod streaming;
 mod time;
 
 pub use backoff::Backoff;
@@ -39,6 +40,9 @@ pub use call::CallBuilder;
 pub use consumer::Consumer;
 pub use error::{AttemptRecord, CallError};
 pub use flow::{Choice, Each, Flow};
-pub use key::hash_argument;
 pub use intercept::{Interceptor, NextAttempt, NextCall};
+pub use key::hash_argument;
+pub use streaming::{
+    MessageReceiver, MessageSender, MessageStream, StreamReceiver, StreamSender, Streaming,
+};
 pub use time::TokioClock;

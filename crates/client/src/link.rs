@@ -25,6 +25,7 @@ use std::time::Duration;
 use equipoise_core::endpoint::{Endpoint, Link};
 use equipoise_core::outcome::{Failure, FailureKind, Sent};
 use equipoise_core::port::{BoxFuture, Connection, Protocol, Reply, Request};
+use equipoise_core::stream::{Duplex, StreamRequest};
 use equipoise_core::url::Url;
 use futures_util::FutureExt;
 use tokio::sync::{Notify, watch};
@@ -44,6 +45,15 @@ enum State {
     Ready(Arc<dyn Connection>),
     /// The attempt that failed: why, when, and its number, so that a waiter knows its own.
     Down(Arc<Failure>, Instant, u64),
+}
+
+impl State {
+    fn ready(&self) -> Option<Arc<dyn Connection>> {
+        match self {
+            State::Ready(connection) if connection.is_available() => Some(connection.clone()),
+            _ => None,
+        }
+    }
 }
 
 /// An endpoint's connection.
@@ -162,6 +172,22 @@ impl EndpointLink {
                 format!("no connection to {address} within {time:?}"),
             ))
         })
+    }
+
+    /// Opens a stream over the endpoint's connection.
+    ///
+    /// *Cancellation*: dropping the future withdraws the call.
+    pub(crate) async fn open(&self, request: StreamRequest) -> Result<Duplex, Failure> {
+        let connection = self.state.borrow().ready();
+        let connection = match connection {
+            Some(connection) => connection,
+            None => self.connection().await?,
+        };
+        let result = connection.open(request).await;
+        if result.as_ref().is_err_and(|failure| failure.sent == Sent::No) {
+            self.noticed().await;
+        }
+        result
     }
 
     fn up(&self, endpoint: &Weak<Endpoint>, available: bool) {

@@ -62,17 +62,23 @@ enum ReserveFault {
 #[equipoise::interface(java = "com.acme.Stock", group = "g", version = "1.0")]
 trait Stock {
     /// Reserves.
-    async fn reserve(&self, call: &Context, order: Order, count: i32)
-    -> Result<Order, Fault<ReserveFault>>;
+    async fn reserve(
+        &self,
+        call: &Context,
+        order: Order,
+        count: i32,
+    ) -> Result<Order, Fault<ReserveFault>>;
     #[java(name = "find")]
     async fn find_by_id(&self, id: i64) -> Result<Option<Order>, Fault>;
     #[java(name = "find")]
     async fn find_by_name(&self, name: String) -> Result<Option<Order>, Fault>;
     async fn touch(&self) -> Result<(), Fault>;
-    async fn bytes(&self, all: Vec<u8>) -> Result<Vec<u8>, Fault>;
+    async fn bytes(&self, arguments: Vec<u8>) -> Result<Vec<u8>, Fault>;
     #[java(type = "java.util.Set")]
-    async fn names(&self, #[java(type = "java.lang.String[]")] of: Vec<String>)
-    -> Result<Vec<String>, Fault>;
+    async fn names(
+        &self,
+        #[java(type = "java.lang.String[]")] of: Vec<String>,
+    ) -> Result<Vec<String>, Fault>;
 }
 
 #[derive(Default)]
@@ -89,7 +95,9 @@ impl Stock for Arc<Shelf> {
     ) -> Result<Order, Fault<ReserveFault>> {
         call.answer_with("seen", call.attachments().text("Trace-Id").unwrap_or("nothing"));
         match count {
-            0 => Err(Fault::Thrown(ReserveFault::Closed(Closed { until: Some(java::Date(60_000)) }))),
+            0 => {
+                Err(Fault::Thrown(ReserveFault::Closed(Closed { until: Some(java::Date(60_000)) })))
+            }
             1..=99 => Ok(Order { quantity: order.quantity + count, ..order }),
             100 => Err(Throwable::new("java.lang.IllegalStateException", "odd").into()),
             _ => Err(Fault::Thrown(ReserveFault::OutOfStock(OutOfStock {
@@ -228,6 +236,12 @@ async fn a_generic_call_is_converted_by_its_types() {
         assert_eq!(back["id"], "#5", "{scheme}");
         let back: serde_json::Value = find("java.lang.String").json(&["5"]).await.unwrap();
         assert_eq!((&back["id"], &back["class"]), (&"5".into(), &"com.acme.Order".into()));
+        let reserve = stock.consumer().call("reserve").types("com.acme.Order,int");
+        let back: serde_json::Value = reserve
+            .json(&serde_json::json!([{ "id": "o", "level": "HIGH", "price": "1.50" }, 3]))
+            .await
+            .unwrap();
+        assert_eq!((&back["quantity"], &back["level"]), (&3.into(), &"HIGH".into()), "{scheme}");
     }
 }
 

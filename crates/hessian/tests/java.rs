@@ -81,6 +81,8 @@ where
     let value: T = text.parse().unwrap();
     assert_eq!(value.to_string(), text);
     assert_eq!(from_slice::<T>(&to_vec(&value).unwrap()).unwrap(), value);
+    // Generic calls of Java carry the text.
+    assert_eq!(from_slice::<T>(&to_vec(text).unwrap()).unwrap(), value);
     let json = serde_json::to_value(&value).unwrap();
     assert_eq!(json, text);
     assert_eq!(serde_json::from_value::<T>(json).unwrap(), value);

@@ -251,7 +251,7 @@ fn client_method(method: &Method) -> TokenStream {
     let values = method.parameters.iter().map(|p| {
         let ident = &p.ident;
         let value = wrapped(&quote! { #ident }, &p.ty, p.wire.as_deref());
-        quote! { arguments.put(#value); }
+        quote! { __arguments.put(#value); }
     });
     let read = read_as(result);
     quote! {
@@ -265,9 +265,9 @@ fn client_method(method: &Method) -> TokenStream {
             static DESCRIPTOR: ::std::sync::LazyLock<::std::sync::Arc<str>> =
                 ::std::sync::LazyLock::new(|| ::equipoise::java::runtime::descriptor(#descriptor));
             #[allow(unused_mut)]
-            let mut arguments = ::equipoise::java::runtime::Outgoing::new(&DESCRIPTOR);
+            let mut __arguments = ::equipoise::java::runtime::Outgoing::new(&DESCRIPTOR);
             #(#values)*
-            ::equipoise::java::Invocation::new(self.0.call(#java), arguments)
+            ::equipoise::java::Invocation::new(self.0.call(#java), __arguments)
         }
     }
 }
@@ -331,6 +331,10 @@ fn provider(interface: &Interface, item: &ItemTrait, methods: &[Method]) -> Toke
             fn form(&self, _method: &str) -> ::equipoise::BodyFormat {
                 ::equipoise::BodyFormat::Java
             }
+
+            fn is_enum(&self, class: &str) -> bool {
+                ::equipoise::java::runtime::is_constant(class)
+            }
         }
     }
 }
@@ -340,7 +344,7 @@ fn provider_method(method: &Method) -> TokenStream {
     let idents: Vec<_> = (0..method.parameters.len()).map(|at| format_ident!("a{at}")).collect();
     let reads = method.parameters.iter().zip(&idents).map(|(parameter, ident)| {
         let (ty, read) = (&parameter.ty, read_as(&parameter.ty));
-        quote! { let #ident: #ty = arguments.next::<#read>()?.into(); }
+        quote! { let #ident: #ty = arguments.take::<#read>()?.into(); }
     });
     let context = method.context.then(|| quote! { &context, });
     let written = wrapped(&quote! { value }, &method.result, method.result_wire.as_deref());

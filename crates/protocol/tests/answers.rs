@@ -12,6 +12,7 @@ use equipoise_core::outcome::{Failure, FailureKind};
 use equipoise_core::port::{Reply, Request};
 use equipoise_protocol::Tri;
 use equipoise_protocol::code;
+use equipoise_protocol::java::JavaException;
 use h2::server::SendResponse;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use tokio::sync::oneshot;
@@ -239,17 +240,22 @@ async fn answers_of_java_are_understood() {
 
 #[tokio::test]
 async fn an_exception_is_a_business_failure_that_carries_it() {
+    let thrown = JavaException::new("a.B", "no").to_exception();
+    let mut wrapped = b"\x0a\x08hessian4\x12".to_vec();
+    let [low, high] = [thrown.body.len() & 0x7f | 0x80, thrown.body.len() >> 7];
+    wrapped.extend([u8::try_from(low).unwrap(), u8::try_from(high).unwrap()]);
+    wrapped.extend_from_slice(&thrown.body);
     let failure = grpc(Answer {
         http: 200,
         headers: &[("content-type", "application/grpc"), ("tri-exception-code", "3")],
-        chunks: vec![framed(b"exception")],
+        chunks: vec![framed(&wrapped)],
         trailers: Some(&[("grpc-status", "0"), ("x", "y")]),
     })
     .await
     .unwrap_err();
     assert_eq!((failure.kind, status(&failure)), (FailureKind::Business, 3));
     assert_eq!(failure.attachments.text("x"), Some("y"));
-    assert_eq!(failure.exception.unwrap().body, "exception");
+    assert_eq!(failure.exception.as_deref(), Some(&thrown));
     let reply = grpc(Answer {
         http: 200,
         headers: &[("content-type", "application/grpc"), ("tri-exception-code", "0")],

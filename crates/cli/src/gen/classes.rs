@@ -68,8 +68,9 @@ impl Classes {
     pub(crate) fn interface(&mut self, name: &str) -> Result<Rc<ClassFile>, GenError> {
         if let Some(class) = self.find(name)? {
             let interface = class.access.has(Access::INTERFACE);
-            let annotation = class.access.has(Access::ANNOTATION);
-            return if interface && !annotation {
+            // What is written about a package is an interface to the virtual machine, too.
+            let other = class.access.has(Access::ANNOTATION | Access::SYNTHETIC);
+            return if interface && !other {
                 Ok(class)
             } else {
                 Err(GenError::NotAnInterface(name.to_owned()))

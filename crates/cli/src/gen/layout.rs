@@ -88,7 +88,7 @@ impl Code {
         let first = format!("{name}: {}", ty.split_inclusive('<').next().unwrap_or(ty));
         let mut text = format!("{name}: {},", broken(ty, indent));
         if let Some(java) = java {
-            if fits(indent, &["#[java(", java, ")] ", &first]) {
+            if ty.contains('<') && fits(indent, &["#[java(", java, ")] ", &first]) {
                 text = format!("#[java({java})] {text}");
             } else {
                 self.attribute(indent, "java", std::slice::from_ref(java));

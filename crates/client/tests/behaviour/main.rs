@@ -23,4 +23,5 @@ mod links;
 mod policies;
 mod shutdown;
 mod sticky;
+mod streams;
 mod warmup;

@@ -2,6 +2,7 @@
 
 mod network;
 mod script;
+mod streams;
 
 use std::time::Duration;
 

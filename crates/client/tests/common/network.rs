@@ -11,11 +11,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use equipoise_core::outcome::{Failure, FailureKind};
 use equipoise_core::port::{Body, BoxFuture, Connection, Protocol, Reply, Request};
+use equipoise_core::stream::{Duplex, StreamRequest};
 use equipoise_core::url::Url;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::script::{Door, Seen, Step, Then, answers};
+use super::streams::echo;
 
 struct Provider {
     door: Door,
@@ -374,6 +376,33 @@ impl Connection for Line {
             };
             flight.answered = true;
             result
+        })
+    }
+
+    fn open<'a>(&'a self, request: StreamRequest) -> BoxFuture<'a, Result<Duplex, Failure>> {
+        Box::pin(async move {
+            if *self.life.borrow() != Life::Up {
+                return Err(Failure::not_sent(FailureKind::Network, "the connection is closed"));
+            }
+            let step = self.at().with(|p| p.script.pop_front().unwrap_or_else(|| p.always.clone()));
+            self.inner.seen.lock().unwrap().push(Seen {
+                address: self.address.clone(),
+                method: request.method.to_string(),
+                body: Bytes::new(),
+                attachments: request.attachments.clone(),
+                timeout: request.timeout,
+                at: Instant::now(),
+            });
+            match step.then {
+                // What is scripted for a call is how the answer of a stream begins.
+                Then::Fail(failure) => Ok(echo((), Some(failure))),
+                Then::GoAway => {
+                    self.set(Life::Leaving);
+                    Err(Failure::not_sent(FailureKind::Network, "told to go away while writing"))
+                }
+                Then::Silence => std::future::pending().await,
+                _ => Ok(echo((), None)),
+            }
         })
     }
 

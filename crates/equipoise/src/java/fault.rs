@@ -110,7 +110,10 @@ impl<E: Thrown> Fault<E> {
         };
         match exception {
             Ok(exception) => {
-                let mut status = Status::new(code::UNKNOWN, exception.class.clone());
+                // What callers see that do not read the object.
+                let text = equipoise_hessian::from_slice::<Throwable>(&exception.body)
+                    .map_or_else(|_| exception.class.clone(), |thrown| thrown.to_string());
+                let mut status = Status::new(code::UNKNOWN, text);
                 status.exception = Some(Box::new(exception));
                 status
             }

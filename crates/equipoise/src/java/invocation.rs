@@ -12,12 +12,15 @@ use serde::de::DeserializeOwned;
 use crate::java::fault::{Fault, Thrown};
 use crate::java::runtime::Outgoing;
 
+/// What a call will give, of which it holds nothing yet.
+type Returns<T, E, R> = PhantomData<fn() -> (T, E, R)>;
+
 /// A call that has not been sent: awaiting it sends it. `R` is what the result is read as.
 #[must_use = "nothing is sent until it is awaited"]
 pub struct Invocation<T, E, R = T> {
     call: CallBuilder,
     arguments: Outgoing,
-    result: PhantomData<fn() -> (T, E, R)>,
+    result: Returns<T, E, R>,
 }
 
 impl<T, E, R> Invocation<T, E, R> {

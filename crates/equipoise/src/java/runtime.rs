@@ -1,8 +1,10 @@
 //! What the code of the macros calls. Not for people, and not covered by any promise.
 #![doc(hidden)]
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use bytes::Bytes as Buffer;
 use equipoise_client::hash_argument;
@@ -214,6 +216,7 @@ pub struct Incoming<'c> {
     read: usize,
 }
 
+#[expect(clippy::large_enum_variant, reason = "the large one is the usual one, on the stack")]
 enum Source<'c> {
     Joined(Decoder<'c>),
     Each(std::slice::Iter<'c, Buffer>),
@@ -222,7 +225,7 @@ enum Source<'c> {
 
 impl Incoming<'_> {
     /// The next argument.
-    pub fn next<T: DeserializeOwned>(&mut self) -> Result<T, Status> {
+    pub fn take<T: DeserializeOwned>(&mut self) -> Result<T, Status> {
         let at = self.read;
         self.read += 1;
         let missing = || wrong(at, &"it is missing");
@@ -429,9 +432,34 @@ pub fn constant<S: Serializer>(
     if serializer.is_human_readable() {
         return serializer.serialize_str(name);
     }
+    remember(class);
     let mut object = serializer.serialize_struct(class, 1)?;
     object.serialize_field("name", name)?;
     object.end()
+}
+
+/// Classes of constants that were written. On the wire a constant looks like an object with a field
+/// `name`; generic calls, which must tell them apart, look only at what was written just before. The
+/// names are those in the program, so there are no more of them than the program has enums.
+static CONSTANTS: RwLock<BTreeSet<&'static str>> = RwLock::new(BTreeSet::new());
+
+thread_local! {
+    /// What this thread has told already, so that it asks for no lock twice.
+    static TOLD: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
+}
+
+fn remember(class: &'static str) {
+    TOLD.with_borrow_mut(|told| {
+        if !told.iter().any(|known| std::ptr::eq(*known, class)) {
+            told.push(class);
+            CONSTANTS.write().unwrap_or_else(PoisonError::into_inner).insert(class);
+        }
+    });
+}
+
+/// Whether constants of this class were written.
+pub fn is_constant(class: &str) -> bool {
+    CONSTANTS.read().unwrap_or_else(PoisonError::into_inner).contains(class)
 }
 
 /// Reads a constant of an enum.

@@ -1,6 +1,11 @@
 //! What all types share that are an object in Hessian and a text for people.
 
 use std::fmt;
+use std::marker::PhantomData;
+
+use ::serde::Deserialize;
+use ::serde::de::value::MapAccessDeserializer;
+use ::serde::de::{self, IntoDeserializer as _, MapAccess, Visitor};
 
 /// A text that is no value of its type.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -38,18 +43,59 @@ macro_rules! wire_and_text {
                 deserializer: D,
             ) -> ::std::result::Result<Self, D::Error> {
                 use ::serde::de::Error as _;
-                if deserializer.is_human_readable() {
-                    let text = <String as ::serde::Deserialize>::deserialize(deserializer)?;
-                    return text.parse().map_err(D::Error::custom);
+                // Generic calls of Java carry the text in either case.
+                let given = deserializer.deserialize_any($crate::java::text::Given(
+                    ::std::marker::PhantomData::<$wire>,
+                ))?;
+                match given {
+                    $crate::java::text::TextOr::Text(text) => {
+                        text.parse().map_err(D::Error::custom)
+                    }
+                    $crate::java::text::TextOr::Wire(wire) => {
+                        Self::try_from(wire).map_err(D::Error::custom)
+                    }
                 }
-                let wire = <$wire as ::serde::Deserialize>::deserialize(deserializer)?;
-                Self::try_from(wire).map_err(D::Error::custom)
             }
         }
     };
 }
 
 pub(crate) use wire_and_text;
+
+/// A value in one of its two forms.
+pub(crate) enum TextOr<W> {
+    /// As people write it.
+    Text(String),
+    /// As the wire has it.
+    Wire(W),
+}
+
+/// Takes whichever form comes.
+pub(crate) struct Given<W>(pub(crate) PhantomData<W>);
+
+impl<'de, W: Deserialize<'de>> Visitor<'de> for Given<W> {
+    type Value = TextOr<W>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text, or an object with the parts")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<TextOr<W>, E> {
+        Ok(TextOr::Text(text.to_owned()))
+    }
+
+    fn visit_i32<E: de::Error>(self, value: i32) -> Result<TextOr<W>, E> {
+        W::deserialize(value.into_deserializer()).map(TextOr::Wire)
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<TextOr<W>, E> {
+        W::deserialize(value.into_deserializer()).map(TextOr::Wire)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<TextOr<W>, A::Error> {
+        W::deserialize(MapAccessDeserializer::new(map)).map(TextOr::Wire)
+    }
+}
 
 /// Parts of a text between separators, each a number.
 pub(crate) fn numbers<const N: usize>(text: &str, separator: char) -> Option<[i64; N]> {

@@ -12,7 +12,8 @@ use crate::value::{Node, NodeId, Value};
 impl Value {
     /// The value as plain JSON. An object has its class under `class` first; a list, map or object
     /// that is met again is `{"$ref": n}`, where it is the n-th that was started, counted from 0, as
-    /// in the exact notation; bytes and text that is no Unicode are hex. Whatever is more than 600
+    /// in the exact notation; bytes and text that is no Unicode are hex. A map with a list, map or
+    /// object as key is a list of its pairs. Whatever is more than 600
     /// levels deep is `{"$deeper": true}`.
     pub fn to_json(&self) -> Json {
         self.json(self.root(), &mut HashMap::new(), 0)
@@ -37,10 +38,19 @@ impl Value {
                 }
                 Json::Array(all)
             }
+            // Text within text within text would double its quotes with every level.
+            Node::Map(_, pairs) if pairs.iter().any(|(key, _)| self.node(*key).is_container()) => {
+                let mut all = Vec::with_capacity(pairs.len());
+                for (key, value) in pairs {
+                    let key = self.json(*key, seen, depth + 1);
+                    all.push(Json::Array(vec![key, self.json(*value, seen, depth + 1)]));
+                }
+                Json::Array(all)
+            }
             Node::Map(_, pairs) => {
                 let mut all = serde_json::Map::new();
                 for (key, value) in pairs {
-                    let key = key_text(self.json(*key, seen, depth + 1));
+                    let key = key_text(plain_json(self.node(*key)));
                     all.insert(key, self.json(*value, seen, depth + 1));
                 }
                 Json::Object(all)

@@ -9,7 +9,7 @@ mod strings;
 use object::{Class, Open};
 
 /// What a stream is given to begin with.
-const CAPACITY: usize = 128;
+const CAPACITY: usize = 256;
 
 /// Writes one stream.
 #[derive(Debug, Default)]

@@ -94,7 +94,7 @@ impl Writer {
     /// [`field_of_type`](Self::field_of_type). With another number of fields than before it is
     /// defined anew.
     pub(crate) fn object_of_type(&mut self, class: &'static str, count: usize) -> usize {
-        let is = |known: &Class| same(&known.name, class) && known.count == Some(count);
+        let is = |known: &Class| known.count == Some(count) && same(&known.name, class);
         if let Some(index) = self.classes.iter().rposition(is) {
             return self.begin_object(index, None);
         }

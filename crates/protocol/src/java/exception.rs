@@ -10,7 +10,9 @@ use std::fmt;
 use equipoise_core::outcome::Exception;
 use equipoise_hessian::{Error, Node, NodeId, Value};
 
-/// How many times the nodes of a document may be copied into the fields of exceptions, which do not
+use crate::java::graph;
+
+/// How many times the places of a document may be copied into the fields of exceptions, which do not
 /// share them any more; fields beyond that are left out.
 const COPIES: usize = 8;
 
@@ -87,7 +89,7 @@ impl JavaException {
     /// Reads the exception that a node is.
     pub fn read(value: &Value, root: NodeId) -> Self {
         let mut seen = HashSet::from([root]);
-        let mut room = value.len().saturating_mul(COPIES);
+        let mut room = graph::places(value, root).saturating_mul(COPIES);
         let mut chain = vec![one(value, root, &mut room)];
         let mut at = root;
         while let Some(cause) = value.get(at, CAUSE)
@@ -185,7 +187,7 @@ impl StackFrame {
     }
 }
 
-/// One exception without its cause. `room` is how many more nodes may be copied.
+/// One exception without its cause. `room` is how many more places may be copied.
 fn one(value: &Value, id: NodeId, room: &mut usize) -> JavaException {
     let message = value.get(id, MESSAGE).and_then(|id| text(value, id));
     let stack = value.get(id, STACK).and_then(|id| value.items(id)).unwrap_or_default();
@@ -198,7 +200,7 @@ fn one(value: &Value, id: NodeId, room: &mut usize) -> JavaException {
             .map_while(|(name, field)| {
                 *room = room.checked_sub(1)?;
                 let field = value.part(*field);
-                *room = room.saturating_sub(field.len());
+                *room = room.saturating_sub(graph::places(&field, field.root()));
                 Some((name.clone(), field))
             })
             .collect(),
@@ -316,8 +318,10 @@ mod tests {
         let root = value.add(object);
         value.set_root(root);
         let read = JavaException::decode(&value.encode()).unwrap();
-        let copied: usize = read.fields.iter().map(|(_, field)| field.len()).sum();
-        assert!(copied <= (COPIES + 1) * value.len(), "{copied}");
-        assert_eq!(read.fields[0].1.len(), 1001);
+        let copied: usize =
+            read.fields.iter().map(|(_, field)| graph::places(field, field.root())).sum();
+        assert!(copied <= (COPIES + 1) * graph::places(&value, root), "{copied}");
+        let first = &read.fields[0].1;
+        assert_eq!(first.items(first.root()).map(<[_]>::len), Some(1000));
     }
 }

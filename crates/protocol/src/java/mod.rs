@@ -4,6 +4,7 @@
 mod bignum;
 pub mod exception;
 pub(crate) mod generic;
+mod graph;
 mod handles;
 pub mod json;
 mod time;

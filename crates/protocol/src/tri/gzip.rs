@@ -58,7 +58,11 @@ pub(crate) fn unpack(packed: &[u8], limit: usize) -> Result<Bytes, FrameError> {
         return Err(FrameError::Unpacked { limit });
     }
     // One message, and nothing behind it.
-    if source.into_inner().into_inner().is_empty() { Ok(message.into()) } else { Err(FrameError::Garbled) }
+    if source.into_inner().into_inner().is_empty() {
+        Ok(message.into())
+    } else {
+        Err(FrameError::Garbled)
+    }
 }
 
 #[cfg(test)]
@@ -78,7 +82,9 @@ mod tests {
     #[test]
     fn what_is_no_whole_gzip_is_refused() {
         let packed = pack(b"hello");
-        for broken in [&b""[..], b"hello", &packed[..packed.len() - 1], &[&packed[..], b"x"].concat()] {
+        for broken in
+            [&b""[..], b"hello", &packed[..packed.len() - 1], &[&packed[..], b"x"].concat()]
+        {
             assert_eq!(unpack(broken, 100), Err(FrameError::Garbled), "{broken:?}");
         }
     }

@@ -116,9 +116,9 @@ async fn case_131_group_and_version_are_exact() {
     })
     .await;
     let mut peer = connect(server.local_addr()).await;
-    let of = |version, group| {
+    let of = |version: &'static str, group: &str| {
         let asked = Ask { path: "a.S", version: Some(version), ..ask(1, "service") };
-        if group == "" { asked } else { asked.attached(&[("group", group)]) }
+        if group.is_empty() { asked } else { asked.attached(&[("group", group)]) }
     };
     for (version, group, found) in
         [("1.0", "g1", "g1/a.S:1.0"), ("1.0", "g2", "g2/a.S:1.0"), ("0.0.0", "", "a.S")]

@@ -16,6 +16,7 @@ mod messages;
 mod network;
 mod peer;
 mod samples;
+mod security;
 mod serving;
 mod shop;
 mod stage;

@@ -11,7 +11,7 @@
 
 mod calling;
 mod cell;
-mod certificates;
+pub(crate) mod certificates;
 mod client;
 mod curl;
 mod load;

@@ -9,11 +9,11 @@ use equipoise_hessian::{Limits, Node, Value};
 
 use super::{ECHO, GENERIC, INVOKE, INVOKE_ASYNC, general, is_builtin};
 use crate::java::types::{self, JavaType};
-use crate::java::{JavaArguments, JavaValues, json};
+use crate::java::{JavaArguments, JavaValues, graph, json};
 use crate::server::{CallContext, Handler};
 use crate::status::{Status, code};
 
-/// How many times the nodes of a call may be copied into arguments, which do not share them any more.
+/// How many times the places of a call may be copied into arguments, which do not share them any more.
 const COPIES: usize = 4;
 
 /// Whether a request of this method holds Java values.
@@ -160,12 +160,12 @@ fn read_arguments(values: &Value, types: Option<&[JavaType]>) -> Result<Vec<Byte
         let text = format!("{} arguments for {} types", items.len(), types.len());
         return Err(wrong(text));
     }
-    let mut room = values.len().saturating_mul(COPIES);
+    let mut room = graph::places(values, values.root()).saturating_mul(COPIES);
     let mut arguments = Vec::with_capacity(items.len());
     for (at, item) in items.iter().enumerate() {
         let argument = values.part(*item);
         room = room
-            .checked_sub(argument.len())
+            .checked_sub(graph::places(&argument, argument.root()))
             .ok_or_else(|| wrong("the arguments refer to the same parts too often"))?;
         let ty = types.and_then(|types| types.get(at));
         arguments.push(typed(argument, ty).encode().into());

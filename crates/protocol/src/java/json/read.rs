@@ -6,19 +6,19 @@ use equipoise_hessian::{Node, NodeId, Value};
 use serde_json::{Map, Number, Value as Json, json};
 
 use super::JsonError;
-use crate::java::handles;
+use crate::java::{graph, handles};
 
 /// As deep as decoded values go.
 const DEPTH: usize = 520;
 
-/// How many times the nodes of a value may be visited, because JSON copies what is shared.
+/// How many times the places of a value may be visited, because JSON copies what is shared.
 const VISITS: usize = 4;
 
 /// Visits that even the smallest value may take.
 const LEAST: usize = 1024;
 
 pub(super) fn json(value: &Value, root: NodeId) -> Result<Json, JsonError> {
-    let left = value.len().saturating_mul(VISITS).max(LEAST);
+    let left = graph::places(value, root).saturating_mul(VISITS).max(LEAST);
     Reading { value, open: HashMap::new(), started: 0, left }.json(root)
 }
 

@@ -278,6 +278,13 @@ fn what_is_shared_is_copied_within_bounds_and_cycles_end() {
 }
 
 #[test]
+fn a_long_list_of_the_same_is_no_graph() {
+    let long = json!(vec![Json::Null; 100_000]);
+    let value = Value::decode(&to_value(&long, None).unwrap().encode()).unwrap();
+    assert_eq!(from_value(&value).unwrap(), long);
+}
+
+#[test]
 fn deep_values_fit_on_a_small_stack() {
     let deep = |levels: usize| {
         let mut bytes = vec![0x79; levels];

@@ -28,7 +28,7 @@ fn every_form_is_read_and_written() {
     for (source, class, jvm, list_type) in TABLE {
         let ty = JavaType::parse(source).unwrap();
         assert_eq!(JavaType::parse(class).unwrap(), ty, "{class}");
-        assert_eq!(parse_descriptor(jvm).unwrap(), [ty.clone()], "{jvm}");
+        assert_eq!(parse_descriptor(jvm).unwrap(), std::slice::from_ref(&ty), "{jvm}");
         assert_eq!(ty.to_string(), *source);
         assert_eq!(ty.class_name(), *class);
         assert_eq!(ty.descriptor(), *jvm);

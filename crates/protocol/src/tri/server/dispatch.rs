@@ -17,9 +17,7 @@ use crate::server::lifecycle::{Conn, InFlight};
 use crate::server::services::{Answers, Entry};
 use crate::server::{Shared, deadline};
 use crate::status::{Status, code};
-use crate::tri::headers::{
-    self, GRPC_TIMEOUT, SERVICE_GROUP, SERVICE_TIMEOUT, SERVICE_VERSION,
-};
+use crate::tri::headers::{self, GRPC_TIMEOUT, SERVICE_GROUP, SERVICE_TIMEOUT, SERVICE_VERSION};
 use crate::tri::server::body::Answer;
 use crate::tri::server::json::Refusal;
 use crate::tri::server::stream::Requests;
@@ -119,7 +117,9 @@ async fn in_grpc(
         }
         Ok(entry @ Entry { answers: Answers::Unary(handler), .. }) => {
             match admit(shared, entry, &head) {
-                Ok(_admitted) => grpc::unary(shared, entry, handler.as_ref(), head, body, gzip).await,
+                Ok(_admitted) => {
+                    grpc::unary(shared, entry, handler.as_ref(), head, body, gzip).await
+                }
                 Err(status) => Err(status),
             }
         }

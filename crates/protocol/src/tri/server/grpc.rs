@@ -156,8 +156,7 @@ pub(crate) fn response(result: Result<Reply, Status>, pack: bool) -> Response<An
         }
         Err(status) => return trailers_only(&status),
     };
-    let (Some(message), Ok(trailers)) = (framed(reply.body, pack), ok(&reply.attachments))
-    else {
+    let (Some(message), Ok(trailers)) = (framed(reply.body, pack), ok(&reply.attachments)) else {
         return trailers_only(&Status::new(
             code::INTERNAL,
             "the reply has an attachment that cannot travel, or is too long",

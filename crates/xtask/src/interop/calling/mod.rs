@@ -1,6 +1,7 @@
 //! Our client, providers of theirs.
 
 mod protobuf;
+mod security;
 mod stock;
 mod vectors;
 
@@ -14,6 +15,8 @@ use crate::interop::stage::Wire;
 /// The cells.
 pub(crate) const CELLS: &[&[Cell]] = &[
     cells!["rust>java dubbo", Wire::DUBBO;
+        "tls" => security::tls,
+        "mtls" => security::mutual,
         "unary" => stock::unary,
         "object" => stock::object,
         "every Java type" => stock::every_type,
@@ -33,6 +36,8 @@ pub(crate) const CELLS: &[&[Cell]] = &[
         "Hessian vectors" => stock::vectors,
     ],
     cells!["rust>java tri", Wire::TRI;
+        "tls" => security::tls,
+        "mtls" => security::mutual,
         "unary" => stock::unary,
         "object" => stock::object,
         "every Java type" => stock::every_type,

@@ -1,6 +1,7 @@
 //! Our server, consumers of theirs.
 
 mod protobuf;
+mod security;
 mod stock;
 
 use crate::interop::cell::{Cell, cells};
@@ -9,6 +10,8 @@ use crate::interop::stage::Wire;
 /// The cells.
 pub(crate) const CELLS: &[&[Cell]] = &[
     cells!["java>rust dubbo", Wire::DUBBO;
+        "tls" => security::tls,
+        "mtls" => security::mutual,
         "unary" => stock::unary,
         "object" => stock::object,
         "every Java type" => stock::every_type,
@@ -25,8 +28,11 @@ pub(crate) const CELLS: &[&[Cell]] = &[
         "collections" => stock::collections,
         "group and version" => stock::group,
         "generic" => stock::generic,
+        "fastjson2 refused" => stock::fastjson2,
     ],
     cells!["java>rust tri", Wire::TRI;
+        "tls" => security::tls,
+        "mtls" => security::mutual,
         "unary" => stock::unary,
         "object" => stock::object,
         "every Java type" => stock::every_type,
@@ -43,6 +49,7 @@ pub(crate) const CELLS: &[&[Cell]] = &[
         "collections" => stock::collections,
         "group and version" => stock::group,
         "generic" => stock::generic,
+        "fastjson2 refused" => stock::fastjson2,
     ],
     cells!["java>rust tri";
         "protobuf unary" => protobuf::unary,

@@ -11,7 +11,7 @@ use crate::interop::cell::{Seen, Shown, same, works};
 use crate::interop::peer::Peer;
 use crate::interop::samples;
 use crate::interop::shop;
-use crate::interop::stage::{Stage, Wire};
+use crate::interop::stage::{Release, Stage, Wire};
 use crate::interop::stock::STOCK;
 
 const STRING: &str = "java.lang.String";
@@ -185,7 +185,12 @@ pub(super) async fn attachments(stage: Arc<Stage>, wire: Wire) -> Seen {
             "{want} in {seen}"
         );
     }
-    same("k-Upper", answer.attachment("k-Upper"), Some("Kept")).with_context(|| format!("{answer:?}"))?;
+    if wire.release == Release::Java27 {
+        // Nor does it show them to its caller when the provider is its own.
+        return works(format!("our provider saw {seen}; 2.7 shows no attachments of the response"));
+    }
+    same("k-Upper", answer.attachment("k-Upper"), Some("Kept"))
+        .with_context(|| format!("{answer:?}"))?;
     same("k-reply", answer.attachment("k-reply"), Some("reply of ours"))?;
     works(format!("our provider saw {seen}"))
 }
@@ -255,4 +260,17 @@ pub(super) async fn generic(stage: Arc<Stage>, wire: Wire) -> Seen {
     let class = thrown["thrown"].to_string();
     anyhow::ensure!(class.contains("GenericException"), "{thrown}");
     works(format!("{class} for OutOfStock"))
+}
+
+/// A serialization that is not spoken here is refused at once, with the setting that avoids it.
+pub(super) async fn fastjson2(stage: Arc<Stage>, wire: Wire) -> Seen {
+    let pair = Pair::set(&stage, wire).await?;
+    let ask = pair.at("nothing", "?prefer.serialization=fastjson2,hessian2");
+    let answer = pair.call(ask.arg(STRING, json!("x"))).await?;
+    let thrown = answer.thrown()?;
+    anyhow::ensure!(thrown["code"] != json!(2), "a timeout: {thrown}");
+    anyhow::ensure!(thrown.to_string().contains("prefer.serialization=hessian2"), "{thrown}");
+    let plain = pair.value(pair.ask("nothing").arg(STRING, json!("x"))).await?;
+    same("with hessian2", plain, json!("x"))?;
+    works("refused with the setting to change")
 }
