@@ -21,6 +21,8 @@ mod service;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use prost::Message as _;
+
 /// Why nothing was generated.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
@@ -94,7 +96,8 @@ impl Builder {
         folders: &[D],
     ) -> Result<(), BuildError> {
         let set = protox::compile(files, folders)?;
-        if std::env::var_os("CARGO").is_some() {
+        // Cargo listens to build scripts only, and gives this to nobody else.
+        if std::env::var_os("OUT_DIR").is_some() {
             for path in files.iter().map(AsRef::as_ref).chain(folders.iter().map(AsRef::as_ref)) {
                 println!("cargo:rerun-if-changed={}", path.display());
             }
@@ -106,7 +109,7 @@ impl Builder {
             config.out_dir(out);
         }
         if let Some(file) = self.descriptors {
-            config.file_descriptor_set_path(file);
+            std::fs::write(file, set.encode_to_vec())?;
         }
         config.compile_fds(set)?;
         Ok(())

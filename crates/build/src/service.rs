@@ -198,33 +198,52 @@ fn handler(service: &Service, code: &mut String) {
 fn streaming(methods: &[&Method], code: &mut String) {
     let patterns: Vec<_> = methods.iter().map(|method| names(&method.proto_name)).collect();
     code.push('\n');
-    line(code, 1, "fn streams(&self, method: &str) -> bool {");
+    line(code, 1, "fn is_stream(&self, method: &str) -> bool {");
     line(code, 2, &format!("matches!(method, {})\n    }}\n", patterns.join(" | ")));
     line(code, 1, "fn stream<'a>(");
-    line(code, 2, "&'a self,\n        call: ::equipoise::proto::StreamCall,");
+    line(code, 2, "&'a self,\n        call: ::equipoise::protocol::CallContext,");
+    line(code, 2, "requests: ::equipoise::protocol::Requests,");
+    line(code, 2, "responses: ::equipoise::protocol::Responses,");
     line(code, 1, ") -> ::equipoise::core::port::BoxFuture<");
     line(code, 2, "'a,");
-    line(code, 2, "::core::result::Result<(), ::equipoise::protocol::Status>,");
+    line(code, 2, "::core::result::Result<");
+    line(code, 3, "::equipoise::core::attachments::Attachments,");
+    line(code, 3, "::equipoise::protocol::Status,");
+    line(code, 2, ">,");
     line(code, 1, "> {");
     line(code, 2, "::std::boxed::Box::pin(async move {");
-    line(code, 3, "match call.method() {");
+    line(code, 3, "let (context, mut messages, mut answers) =");
+    line(code, 4, "::equipoise::proto::open_stream(call, requests, responses);");
+    line(code, 3, "match context.method() {");
     for (method, pattern) in methods.iter().zip(&patterns) {
-        let name = &method.name;
-        let run = match kind(method) {
+        let Method { name, input_type: input, output_type: output, .. } = method;
+        line(code, 4, &format!("{pattern} => {{"));
+        match kind(method) {
             Kind::ServerStreaming => {
-                format!(
-                    "server_streaming(call, async |c, m, a| self.0.{name}(c, m, a).await).await"
-                )
+                line(code, 5, &format!("let message = messages.only::<{input}>().await?;"));
+                let call = format!("self.0.{name}(&context, message, answers.typed()).await?;");
+                line(code, 5, &call);
             }
             Kind::ClientStreaming => {
-                format!("client_streaming(call, async |c, m| self.0.{name}(c, m).await).await")
+                let call = format!("self.0.{name}(&context, messages.typed()).await?;");
+                line(code, 5, &format!("let answer: {output} = {call}"));
+                line(code, 5, "answers.one(&answer).await?;");
             }
-            _ => format!("bidirectional(call, async |c, m, a| self.0.{name}(c, m, a).await).await"),
-        };
-        line(code, 4, &format!("{pattern} => ::equipoise::proto::{run},"));
+            _ => {
+                let call = "(&context, messages.typed(), answers.typed()).await?;";
+                line(code, 5, &format!("self.0.{name}{call}"));
+            }
+        }
+        line(code, 4, "}");
     }
-    line(code, 4, "_ => ::core::result::Result::Err(::equipoise::proto::unknown_stream(&call)),");
-    line(code, 3, "}\n        })\n    }");
+    line(
+        code,
+        4,
+        "_ => return ::core::result::Result::Err(::equipoise::proto::no_stream(&context)),",
+    );
+    line(code, 3, "}");
+    line(code, 3, "::core::result::Result::Ok(::equipoise::proto::trailers(&context))");
+    line(code, 2, "})\n    }");
 }
 
 /// The names under which a method is called: that of the file, and the one with a small first letter

@@ -78,7 +78,7 @@ fn words_of_a_call_are_named() {
     refused("call h:1/a.B m {", &["JSON"]);
     refused("call h:1/a.B m i-nt [1]", &["TYPES", "i-nt"]);
     refused("call h:99999/a.B m [1]", &["URL", "port"]);
-    refused("call dubbo://h:1/a.B m [1]", &["dubbo", "tri"]);
+    refused("call rest://h:1/a.B m [1]", &["rest", "dubbo", "tri"]);
     refused("call h:1/a.B m [1] --policy hope", &["--policy", "hope", "failover"]);
     refused("call h:1/a.B m [1] --attachment x", &["--attachment", "KEY=VALUE"]);
     refused("call h:1/a.B m [1] --timeout 0", &["--timeout", "0"]);

@@ -48,8 +48,8 @@ pub struct Row {
     pub client: fn() -> Arc<dyn Protocol>,
 }
 
-/// All protocols, in the order of reports.
-pub static PROTOCOLS: &[Row] = &[dubbo::ROW, tri::ROW];
+/// All protocols, in the order of reports. The first one is that of addresses that name none.
+pub static PROTOCOLS: &[Row] = &[tri::ROW, dubbo::ROW];
 
 /// The protocol called `name` (scheme or alias; ASCII case does not matter).
 pub fn lookup(name: &str) -> Option<&'static Row> {
