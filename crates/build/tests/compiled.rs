@@ -91,6 +91,7 @@ async fn all_four_kinds_of_methods_work() {
         .timeout(Duration::from_secs(20))
         .retries(0);
     let stock = StockClient::new(builder.build().unwrap());
+    assert_eq!(stock.consumer().report().service, StockClient::SERVICE);
     let item = |count| Item { name: "a".into(), count };
 
     assert_eq!(stock.add(item(2)).with(|call| call.retries(0)).await.unwrap().count, 3);
