@@ -3,6 +3,7 @@
 //! in every round.
 
 mod bare;
+mod java;
 mod load;
 mod ours;
 mod peers;
@@ -71,7 +72,8 @@ pub(crate) fn run(options: &Options) {
         .expect("a runtime");
     runtime.block_on(async {
         let (tonics, tris) = (peers::serve(SERVERS).await, ours::serve(SERVERS).await);
-        let mut paths = paths(&tonics, &tris.addresses).await;
+        let objects = java::serve().await;
+        let mut paths = paths(&tonics, &tris.addresses, objects.local_addr()).await;
         paths.retain(|path| options.wants("", path.name));
         let mut taken: Vec<[Vec<Taken>; 3]> = paths.iter().map(|_| Default::default()).collect();
         for path in &paths {
@@ -91,23 +93,34 @@ pub(crate) fn run(options: &Options) {
     std::process::exit(0);
 }
 
-async fn paths(tonics: &[SocketAddr], tris: &[SocketAddr]) -> Vec<Path> {
+async fn paths(tonics: &[SocketAddr], tris: &[SocketAddr], objects: SocketAddr) -> Vec<Path> {
     let (tonic, tri) = (&tonics[..1], &tris[..1]);
     let consumed = |name, plain, addresses: &[SocketAddr], strategy| {
         Path::new(name, plain, ours::Consumed::new(addresses, strategy))
     };
+    const TONIC: &str = "tonic, one channel";
     const TONICS: &str = "tonic, 10 channels by a counter";
     const ONE: &str = "tri, one connection";
     const TRIS: &str = "tri, 10 connections by a counter";
     vec![
         Path::new("bare TCP, a connection per caller", None, bare::Bare::serve().await),
-        Path::new("tonic, one channel", None, peers::Plain::connect(tonic).await),
+        Path::new(TONIC, None, peers::Plain::connect(tonic).await),
         Path::new(TONICS, None, peers::Plain::connect(tonics).await),
         Path::new("tonic, balance_list over 10", Some(TONICS), peers::Listed::new(tonics)),
         Path::new("tower p2c in a Buffer over 10", Some(TONICS), peers::P2c::connect(tonics).await),
         Path::new(ONE, None, ours::Plain::connect(tri).await),
         Path::new(TRIS, None, ours::Plain::connect(tris).await),
-        consumed("tri consumer over 1", Some(ONE), tri, "random"),
+        consumed("tri consumer over 1", Some(TONIC), tri, "random"),
+        Path::new(
+            "dubbo consumer over 1, a Java object",
+            Some(TONIC),
+            java::Consumed::new("dubbo", objects),
+        ),
+        Path::new(
+            "tri consumer over 1, a Java object",
+            Some(TONIC),
+            java::Consumed::new("tri", objects),
+        ),
         consumed("tri consumer over 10, random", Some(TRIS), tris, "random"),
         consumed("tri consumer over 10, leastactive", Some(TRIS), tris, "leastactive"),
         consumed("tri consumer over 10, p2c", Some(TRIS), tris, "p2c"),

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
-use bytes::Bytes;
 use equipoise::core::attachments::Attachments;
 use equipoise::core::port::{Connection, Protocol, Request};
 use equipoise::core::service::ServiceKey;
 use equipoise::core::url::Url;
 use equipoise::protocol::{CallContext, RunningServer, Server, Status, Tri};
-use equipoise::{BodyFormat, Consumer, Reply};
+use equipoise::{Body, Consumer, Reply};
 use prost::Message;
 
 use super::load::{Echo, Future, until};
@@ -74,8 +73,9 @@ impl Echo for Plain {
             let request = Request {
                 service: service.clone(),
                 method: method.clone(),
-                format: BodyFormat::Protobuf,
-                body: Bytes::from(message.encode_to_vec()),
+                body: Body::protobuf(message.encode_to_vec()),
+                types: None,
+                one_way: false,
                 attachments: Attachments::new(),
                 timeout: Some(TIMEOUT),
             };
