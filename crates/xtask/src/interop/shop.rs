@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use equipoise::core::attachments::AttachmentValue;
@@ -22,21 +23,50 @@ pub(super) async fn serve(options: impl FnOnce(Server) -> Server) -> anyhow::Res
     Ok(options(server).bind(&ours()).await?)
 }
 
+/// One that writes down whom it greets.
+pub(super) struct Recording {
+    server: RunningServer,
+    greeted: Arc<Mutex<Vec<String>>>,
+}
+
+impl Recording {
+    /// Serves it with options.
+    pub(super) async fn serve(options: impl FnOnce(Server) -> Server) -> anyhow::Result<Self> {
+        let shop = Shop::of("ours");
+        let greeted = shop.greeted.clone();
+        let server = Server::builder().service(ServiceKey::new(STOCK), StockProvider::new(shop));
+        Ok(Self { server: options(server).bind(&ours()).await?, greeted })
+    }
+
+    /// Where it listens.
+    pub(super) fn url(&self, scheme: &str) -> String {
+        format!("{scheme}://{}", self.server.local_addr())
+    }
+
+    /// Who was greeted since this was last asked, in that order.
+    pub(super) fn greeted(&self) -> Vec<String> {
+        std::mem::take(&mut self.greeted.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 /// What [`Stock`] does, as `StockService.java`.
 struct Shop {
     name: &'static str,
     notes: AtomicI32,
+    greeted: Arc<Mutex<Vec<String>>>,
 }
 
 impl Shop {
     fn of(name: &'static str) -> Self {
-        Self { name, notes: AtomicI32::new(0) }
+        Self { name, notes: AtomicI32::new(0), greeted: Arc::default() }
     }
 }
 
 impl Stock for Shop {
     async fn greet(&self, name: String, times: i32) -> Result<String, Fault> {
-        Ok(format!("hello {name} x{times}"))
+        let text = format!("hello {name} x{times}");
+        self.greeted.lock().unwrap_or_else(PoisonError::into_inner).push(name);
+        Ok(text)
     }
 
     async fn price(&self, mut order: Order) -> Result<Order, Fault> {

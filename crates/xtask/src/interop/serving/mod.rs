@@ -1,5 +1,6 @@
 //! Our server, consumers of theirs.
 
+mod hashing;
 mod protobuf;
 mod security;
 mod stock;
@@ -29,6 +30,7 @@ pub(crate) const CELLS: &[&[Cell]] = &[
         "group and version" => stock::group,
         "generic" => stock::generic,
         "fastjson2 refused" => stock::fastjson2,
+        "consistent hash" => hashing::agree,
     ],
     cells!["java>rust tri", Wire::TRI;
         "tls" => security::tls,
@@ -50,6 +52,7 @@ pub(crate) const CELLS: &[&[Cell]] = &[
         "group and version" => stock::group,
         "generic" => stock::generic,
         "fastjson2 refused" => stock::fastjson2,
+        "consistent hash" => hashing::agree,
     ],
     cells!["java>rust tri";
         "protobuf unary" => protobuf::unary,

@@ -60,7 +60,10 @@ final class Consumer implements Main.Puppet {
         return ready;
     }
 
-    /** {@code call}, {@code echo} ({@code $echo}), {@code stream}, {@code sample}. */
+    /**
+     * {@code call}, {@code echo} ({@code $echo}), {@code stream}, {@code sample}; {@code greets}, a
+     * call of {@link Stock#greet} for each of {@code args}, one after another.
+     */
     @Override
     public JsonObject obey(JsonObject command) throws Exception {
         JsonObject answer = new JsonObject();
@@ -76,6 +79,11 @@ final class Consumer implements Main.Puppet {
             switch (what) {
                 case "call":
                     answer.add("value", Describe.value(call(proxy, command)));
+                    break;
+                case "greets":
+                    for (JsonElement name : command.getAsJsonArray("args")) {
+                        ((Stock) proxy).greet(name.getAsString(), 1);
+                    }
                     break;
                 case "echo":
                     Object echoed = ((EchoService) proxy).$echo(argument(command, 0));
