@@ -79,7 +79,7 @@ pub fn consumer(interface: impl Into<String>) -> ConsumerBuilder {
 }
 
 /// The examples of the documents are compiled with the tests.
-#[cfg(all(doctest, feature = "tri"))]
+#[cfg(all(doctest, feature = "dubbo"))]
 mod documents {
     #[doc = include_str!("../../../README.md")]
     struct Readme;
