@@ -1,5 +1,6 @@
 //! Our server, consumers of theirs.
 
+mod adaptive;
 mod hashing;
 mod protobuf;
 mod security;
@@ -31,6 +32,8 @@ pub(crate) const CELLS: &[&[Cell]] = &[
         "generic" => stock::generic,
         "fastjson2 refused" => stock::fastjson2,
         "consistent hash" => hashing::agree,
+        "adaptive steers" => adaptive::steers,
+        "adaptive figures" => adaptive::figures,
     ],
     cells!["java>rust tri", Wire::TRI;
         "tls" => security::tls,
@@ -53,6 +56,8 @@ pub(crate) const CELLS: &[&[Cell]] = &[
         "generic" => stock::generic,
         "fastjson2 refused" => stock::fastjson2,
         "consistent hash" => hashing::agree,
+        "adaptive steers" => adaptive::steers,
+        "adaptive figures" => adaptive::figures,
     ],
     cells!["java>rust tri";
         "protobuf unary" => protobuf::unary,

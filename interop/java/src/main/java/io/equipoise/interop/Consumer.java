@@ -62,7 +62,8 @@ final class Consumer implements Main.Puppet {
 
     /**
      * {@code call}, {@code echo} ({@code $echo}), {@code stream}, {@code sample}; {@code greets}, a
-     * call of {@link Stock#greet} for each of {@code args}, one after another.
+     * call of {@link Stock#greet} for each of {@code args}, one after another, after a {@code pause}
+     * (ms) each: what Dubbo takes in on a thread of its own is then taken in.
      */
     @Override
     public JsonObject obey(JsonObject command) throws Exception {
@@ -82,6 +83,7 @@ final class Consumer implements Main.Puppet {
                     break;
                 case "greets":
                     for (JsonElement name : command.getAsJsonArray("args")) {
+                        Thread.sleep(number(command, "pause", 0));
                         ((Stock) proxy).greet(name.getAsString(), 1);
                     }
                     break;
