@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -18,6 +19,9 @@ const LISTS: [&[usize]; 5] = [&[0, 1], &[0, 1, 2], &[2, 0, 1], &[0, 1, 2, 3, 4],
 
 /// Points of a provider on the ring: the default, and more.
 const NODES: [&str; 2] = ["160", "320"];
+
+/// Time enough for a call on a busy machine; a retry would go to another provider.
+const AMPLE: Duration = Duration::from_secs(20);
 
 /// Who was served by which provider.
 type Served = BTreeMap<String, usize>;
@@ -61,8 +65,8 @@ async fn theirs(peer: &Peer, urls: &[String], keys: &[String]) -> anyhow::Result
 
 /// Sends every key.
 async fn ours(urls: &[String], keys: &[String]) -> anyhow::Result<()> {
-    let builder = StockClient::builder().endpoints(urls).strategy("consistenthash").retries(0);
-    let stock = StockClient::new(builder.build()?);
+    let builder = StockClient::builder().endpoints(urls).strategy("consistenthash");
+    let stock = StockClient::new(builder.timeout(AMPLE).retries(0).build()?);
     for key in keys {
         stock.greet(key.clone(), 1).await?;
     }
