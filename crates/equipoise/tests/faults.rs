@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use equipoise::java::{Context, Fault};
+use equipoise::java::Fault;
 use equipoise::protocol::{RunningServer, Server};
 use equipoise::{FailureKind, Sent};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
