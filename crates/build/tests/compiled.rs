@@ -6,7 +6,7 @@ use std::time::Duration;
 use equipoise::proto::{Answers, Context, Messages};
 use equipoise::protocol::{Server, Status, code};
 
-#[allow(missing_docs, unreachable_pub)]
+#[allow(missing_docs, unreachable_pub)] // prost writes no documents, and `pub` for any module
 mod shop {
     include!("generated/acme.shop.rs");
 }

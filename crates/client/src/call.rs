@@ -107,7 +107,8 @@ impl CallBuilder {
         self
     }
 
-    /// Does not wait for an answer: the call ends when it is sent, with an empty reply.
+    /// Wants no answer: over `dubbo` the call ends when it is sent. `tri` has no such thing, and there
+    /// it ends, as in Dubbo's own consumer, when it is answered. The reply is empty either way.
     pub fn one_way(mut self) -> Self {
         self.one_way = true;
         self

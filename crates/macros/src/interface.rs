@@ -254,6 +254,7 @@ fn client_method(method: &Method) -> TokenStream {
         quote! { __arguments.put(#value); }
     });
     let read = read_as(result);
+    // A method without arguments puts none.
     quote! {
         #(#docs)*
         ///
@@ -275,6 +276,7 @@ fn client_method(method: &Method) -> TokenStream {
 fn provider(interface: &Interface, item: &ItemTrait, methods: &[Method]) -> TokenStream {
     let (vis, of, name) = (&item.vis, &item.ident, format_ident!("{}Provider", item.ident));
     let Interface { java, group, version } = interface;
+    // An interface of methods without arguments reads none.
     let about = format!(" Serves an implementation of [`{of}`] as `{}`.", java.value());
     let rows = methods.iter().map(|method| {
         let (java, descriptor) = (&method.java, method.descriptor());

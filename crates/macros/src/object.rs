@@ -133,6 +133,7 @@ impl Class<'_> {
             })
             .collect();
         let count = self.fields.len() + extra.len();
+        // A class without fields writes none, and then nothing changes `state`.
         let own = self.fields.iter().map(|field| {
             let (name, ident) = (&field.name, field.ident);
             let optional = inner(field.ty, "Option").is_some();

@@ -33,6 +33,18 @@ async fn a_message_and_attachments_travel_both_ways() {
 }
 
 #[tokio::test]
+async fn a_one_way_call_is_answered_and_the_answer_dropped() {
+    let (server, _hold) = serve(|server| server).await;
+    let connection = connect(server.local_addr()).await;
+    let mut call = with(request("echo", "hello"), &[("plain", "x")]);
+    call.one_way = true;
+    let reply = connection.send(call).await.unwrap();
+    assert!(reply.body.is_empty());
+    // The provider did see it.
+    assert_eq!(reply.attachments.text("plain"), Some("x"));
+}
+
+#[tokio::test]
 async fn empty_and_large_messages_arrive_whole() {
     let (server, _hold) = serve(|server| server).await;
     let connection = connect(server.local_addr()).await;

@@ -39,10 +39,11 @@ impl<T, E, R> Invocation<T, E, R> {
         self
     }
 
-    /// Sends it and does not wait for an answer.
+    /// Sends it and wants no answer; see [`CallBuilder::one_way`] for what that is over which
+    /// protocol.
     ///
     /// # Errors
-    /// It could not be sent.
+    /// It could not be sent; over `tri` also what the provider answered.
     pub async fn one_way(self) -> Result<(), CallError> {
         self.call.one_way().java(Arc::new(self.arguments)).await.map(drop)
     }

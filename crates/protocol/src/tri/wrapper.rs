@@ -168,7 +168,8 @@ impl Wrapped {
     pub(crate) fn result(&self, value: Bytes, ty: Option<&str>) -> Bytes {
         let value = if value.is_empty() { Bytes::from_static(b"N") } else { value };
         // Dubbo writes the name of the class.
-        let named = ty.map(|ty| JavaType::parse(ty).map_or_else(|_| ty.to_owned(), class_name));
+        let named =
+            ty.map(|ty| JavaType::parse(ty).map_or_else(|_| ty.to_owned(), |ty| ty.class_name()));
         self.answer(value, named.unwrap_or_default())
     }
 
@@ -181,11 +182,6 @@ impl Wrapped {
         let serialize_type = self.serialize_type.clone();
         TripleResponseWrapper { serialize_type, data, r#type }.encode_to_vec().into()
     }
-}
-
-#[allow(clippy::needless_pass_by_value)]
-fn class_name(ty: JavaType) -> String {
-    ty.class_name()
 }
 
 /// The types of the arguments as a descriptor; `None` when they were left out.

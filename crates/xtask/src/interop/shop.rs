@@ -107,6 +107,7 @@ impl Stock for Shop {
     }
 
     async fn sleep(&self, millis: i64) -> Result<i64, Fault> {
+        // What the method is for: the peer's timeout is what the cell looks at.
         tokio::time::sleep(Duration::from_millis(millis.unsigned_abs())).await;
         Ok(millis)
     }

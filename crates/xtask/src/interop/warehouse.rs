@@ -31,6 +31,7 @@ async fn answer(call: CallContext) -> Result<Reply, Status> {
         }
         "Sleep" | "sleep" => {
             let nap: Nap = read(&call)?;
+            // What the method is for: the peer's timeout is what the cell looks at.
             tokio::time::sleep(Duration::from_millis(nap.millis.unsigned_abs())).await;
             Ok(reply(&Receipt { text: "slept".to_owned(), total: nap.millis }))
         }

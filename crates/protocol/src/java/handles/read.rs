@@ -13,7 +13,8 @@ pub(crate) fn time_text(value: &Value, id: NodeId) -> Option<String> {
     let part = |name: &str| value.get(id, name);
     if class == "java.time.LocalDateTime" {
         // Sent by peers with compact handles: epoch day and nanosecond of the day.
-        return date_time_text(Date::of_days(int("date")?)?, Time::of_nanos(int("time")?)?);
+        let (date, time) = (Date::of_days(int("date")?)?, Time::of_nanos(int("time")?)?);
+        return Some(date_time_text(date, time));
     }
     let handle = class.strip_prefix(HANDLES)?.strip_prefix("java8.")?.strip_suffix("Handle")?;
     match handle {
@@ -121,12 +122,11 @@ fn read_time(value: &Value, id: NodeId) -> Option<Time> {
 
 fn read_date_time(value: &Value, id: NodeId) -> Option<String> {
     let date = read_date(value, value.get(id, "date")?)?;
-    date_time_text(date, read_time(value, value.get(id, "time")?)?)
+    Some(date_time_text(date, read_time(value, value.get(id, "time")?)?))
 }
 
-#[allow(clippy::unnecessary_wraps)]
-fn date_time_text(date: Date, time: Time) -> Option<String> {
-    Some(format!("{date}T{time}"))
+fn date_time_text(date: Date, time: Time) -> String {
+    format!("{date}T{time}")
 }
 
 fn read_seconds(value: &Value, id: NodeId) -> Option<Seconds> {

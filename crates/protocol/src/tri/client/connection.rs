@@ -198,7 +198,15 @@ impl TriConnection {
 
 impl Connection for TriConnection {
     fn send<'a>(&'a self, request: Request) -> BoxFuture<'a, Result<Reply, Failure>> {
-        Box::pin(self.exchange(request))
+        Box::pin(async move {
+            // Triple has no call without an answer: Dubbo waits for it, too, and drops it.
+            let one_way = request.one_way;
+            let mut reply = self.exchange(request).await?;
+            if one_way {
+                reply.body = Bytes::new();
+            }
+            Ok(reply)
+        })
     }
 
     fn open<'a>(&'a self, request: StreamRequest) -> BoxFuture<'a, Result<Duplex, Failure>> {

@@ -134,6 +134,7 @@ pub(super) async fn undeclared(stage: Arc<Stage>, wire: Wire) -> Seen {
                 error.failure.status.map_or(String::new(), |s| format!("status {s}"))
             )));
         }
+        // A peer of another process reconnects in its own time; 10 s are given to it.
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     anyhow::bail!("no call succeeds after {error}")
@@ -208,9 +209,10 @@ pub(super) async fn one_way(stage: Arc<Stage>, wire: Wire) -> Seen {
     let before = stock.notes().await?;
     stock.note("x".to_owned()).one_way().await?;
     let mut polls = 0;
-    // Nobody says when it has run.
+    // Nobody says when it has run, so a call asks until it has.
     while stock.notes().await? == before {
         polls += 1;
+        anyhow::ensure!(polls < 2_000, "the one-way call never ran");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     same("notes", stock.notes().await?, before + 1)?;
