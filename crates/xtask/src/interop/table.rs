@@ -20,6 +20,11 @@ pub(crate) enum State {
         /// Why.
         reason: String,
     },
+    /// It exists, and nobody runs it.
+    NotRun {
+        /// Why.
+        reason: String,
+    },
     /// The peer cannot do it.
     PeerDefect {
         /// What it does instead.
@@ -79,7 +84,7 @@ impl Table {
         let mut wanted: HashSet<(&str, &str)> = self
             .states
             .iter()
-            .filter(|(_, state)| !matches!(state, State::NotInProtocol { .. }))
+            .filter(|(_, state)| !matches!(state, State::NotInProtocol { .. } | State::NotRun { .. }))
             .map(|((column, row), _)| (column.as_str(), row.as_str()))
             .collect();
         for cell in cells {
@@ -131,6 +136,10 @@ impl State {
             "not-in-protocol" => {
                 let reason = inner.as_str().context("no reason")?.to_owned();
                 Ok(State::NotInProtocol { reason })
+            }
+            "not-run" => {
+                let reason = inner.as_str().context("no reason")?.to_owned();
+                Ok(State::NotRun { reason })
             }
             "peer-defect" => {
                 let inner = inner.as_object().context("a defect is an object")?;
