@@ -84,7 +84,9 @@ impl Table {
         let mut wanted: HashSet<(&str, &str)> = self
             .states
             .iter()
-            .filter(|(_, state)| !matches!(state, State::NotInProtocol { .. } | State::NotRun { .. }))
+            .filter(|(_, state)| {
+                !matches!(state, State::NotInProtocol { .. } | State::NotRun { .. })
+            })
             .map(|((column, row), _)| (column.as_str(), row.as_str()))
             .collect();
         for cell in cells {
